@@ -26,10 +26,10 @@ constexpr int kernels_of_statistics =
 
 TaskId tiny(TaskList& tasks, std::string name, Phase phase, int kernels) {
   const bool is_forward = phase == Phase::forward;
-  const auto all = tasks.hook(is_forward ? sync_batch_norm_cpu.forward : sync_batch_norm_cpu.backward, 0);
+  const auto launch = tasks.hook(is_forward ? sync_batch_norm_cpu.forward : sync_batch_norm_cpu.backward, 0);
   const auto share = static_cast<double>(kernels) / (is_forward ? kernels_of_statistics : kernels_of_sums);
   const auto id = tasks.kernel(std::move(name), phase, tasks.tiny(kernels, smallest_kernel), kernels);
-  tasks[id].launch = all * share;
+  tasks[id].launch = launch * share;
   return id;
 }
 

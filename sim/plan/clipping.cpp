@@ -42,10 +42,10 @@ void clip_gradients(TaskList& tasks, const RankScenario& scenario, Sync& sync) {
     tasks.wait("gradients clipped on the CPU", Phase::optimizer, *time);
     return;
   }
-  const auto own = sync.own_gradients().value_or(OwnGradients{all_gradients(scenario.model)});
+  const auto gradients = sync.own_gradients().value_or(OwnGradients{all_gradients(scenario.model)});
   const auto tensors = static_cast<double>(scenario.model.parameter_tensors());
-  const auto elements = own.size.value() / fp32_bytes;
-  const auto size = own.size * (bytes_of(scenario.job.state_dtype) / fp32_bytes);
+  const auto elements = gradients.size.value() / fp32_bytes;
+  const auto size = gradients.size * (bytes_of(scenario.job.state_dtype) / fp32_bytes);
   const auto kernels = static_cast<int>(
       std::max({1.0, std::ceil(tensors / most_tensors), std::ceil(elements / most_elements)}));
   const auto launch = launch_of_pass(tasks, scenario);
@@ -56,7 +56,7 @@ void clip_gradients(TaskList& tasks, const RankScenario& scenario, Sync& sync) {
   const auto tiny = [&](const char* name, int count) {
     return tasks.kernel(name, Phase::optimizer, tasks.tiny(count, smallest_kernel), count);
   };
-  if (!own.has_norm) {
+  if (!gradients.has_norm) {
     pass("norms of gradients", size);
     const auto sum = sync.sum_norm(tasks, tiny("norm of norms", kernels_of_norm));
     const auto factor = tiny("factor of clipping", kernels_of_factor);

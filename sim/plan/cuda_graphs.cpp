@@ -67,23 +67,24 @@ class CaptureRuns {
   CaptureRuns(std::vector<ModelTask>& pass, const RankScenario& scenario, bool by_block)
       : pass_{pass}, scenario_{scenario}, by_block_{by_block} {}
 
-  /// The next run at or after `at`; empty at the end of the pass.
-  std::pair<std::size_t, std::size_t> next(std::size_t at) const {
-    while (at < pass_.size() && !is_capturable(pass_[at])) ++at;
-    auto end = at;
-    while (end < pass_.size() && (!by_block_ || pass_[end].block == pass_[at].block) &&
+  /// The next run at or after `position`; empty at the end of the pass.
+  std::pair<std::size_t, std::size_t> next(std::size_t position) const {
+    while (position < pass_.size() && !is_capturable(pass_[position])) ++position;
+    auto end = position;
+    while (end < pass_.size() && (!by_block_ || pass_[end].block == pass_[position].block) &&
            is_capturable(pass_[end]))
       ++end;
-    return {at, end};
+    return {position, end};
   }
 
  private:
-  bool is_capturable(const ModelTask& one) const {
-    if ((by_block_ && one.block == Blocks::none) || one.is_once || one.task.host_waits) return false;
-    const bool on_gpu =
-        std::holds_alternative<Kernel>(one.task.work) || std::holds_alternative<Call>(one.task.work);
-    if (!on_gpu || one.task.layer == Task::none || !scenario_.model.run) return on_gpu;
-    const auto& layer = scenario_.model.layers[static_cast<std::size_t>(one.task.layer)];
+  bool is_capturable(const ModelTask& model_task) const {
+    if ((by_block_ && model_task.block == Blocks::none) || model_task.is_once || model_task.task.host_waits)
+      return false;
+    const bool on_gpu = std::holds_alternative<Kernel>(model_task.task.work) ||
+                        std::holds_alternative<Call>(model_task.task.work);
+    if (!on_gpu || model_task.task.layer == Task::none || !scenario_.model.run) return on_gpu;
+    const auto& layer = scenario_.model.layers[static_cast<std::size_t>(model_task.task.layer)];
     return !(waits_for_row_counts(scenario_.job) && needs_row_counts(layer));
   }
 
@@ -113,8 +114,8 @@ void capture_pass(std::vector<ModelTask>& pass, const RankScenario& scenario, co
     auto* kernel = std::get_if<Kernel>(&begins.work);
     const auto layer = pass[first].task.layer;
     if (kernel == nullptr || layer == Task::none || costs.outputs.empty()) continue;
-    const auto of = begins.phase == Phase::forward && layer > 0 ? layer - 1 : layer;
-    const auto handed_on = costs.outputs[static_cast<std::size_t>(of)];
+    const auto output_layer = begins.phase == Phase::forward && layer > 0 ? layer - 1 : layer;
+    const auto handed_on = costs.outputs[static_cast<std::size_t>(output_layer)];
     kernel->work += memory_time(2 * handed_on, capture.gpu());
   }
 }

@@ -14,13 +14,13 @@ Partition one_partition(const char* name) {
 
 }  // namespace
 
-ExpertSync::ExpertSync(const RankScenario& scenario, const Model& whole,
+ExpertSync::ExpertSync(const RankScenario& scenario, const Model& whole_model,
                        const std::vector<std::int32_t>& layers)
     : dense_{with_parameters(scenario.model, false)},
       experts_{with_parameters(scenario.model, true)},
       dense_sync_{make_sync({scenario, dense_, scenario.job.replicas()})},
       expert_sync_{make_sync({scenario, experts_, scenario.job.expert_replicas()})} {
-  gradients_.resize(whole.layers.size());
+  gradients_.resize(whole_model.layers.size());
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const auto& layer = scenario.model.layers[i];
     gradients_[static_cast<std::size_t>(layers[i])] = {layer.parameters.size(), layer.is_of_experts};
@@ -52,8 +52,8 @@ void ExpertSync::for_experts(TaskList& tasks, const Action& action) {
 
 void ExpertSync::before_step(TaskList& tasks) {
   tasks_ = &tasks;
-  auto others = dense_sync_->groups().size();
-  route_ = {static_cast<std::uint32_t>(std::max<std::size_t>(1, others)),
+  auto dense_groups = dense_sync_->groups().size();
+  route_ = {static_cast<std::uint32_t>(std::max<std::size_t>(1, dense_groups)),
             tasks.add_stream("communicator of experts")};
   dense_sync_->before_step(tasks);
   for_experts(tasks, [&](Sync& sync) { sync.before_step(tasks); });
@@ -96,20 +96,20 @@ void ExpertSync::after_recompute(TaskList& tasks, Module module) {
 
 /// A CUDA graph makes the gradients of several layers. Its last task names the last of these layers, which
 /// has the smallest number.
-void ExpertSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) {
+void ExpertSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& task, bool is_last) {
   std::vector<Gradients> runs;
-  std::size_t found = 0;
-  for (auto layer = static_cast<std::size_t>(of.layer); found < count; ++layer) {
-    const auto& own = gradients_[layer];
-    if (own.count == 0) continue;
-    if (runs.empty() || runs.back().is_of_experts != own.is_of_experts)
-      runs.push_back({0, own.is_of_experts});
-    runs.back().count += own.count;
-    found += own.count;
+  std::size_t counted = 0;
+  for (auto layer = static_cast<std::size_t>(task.layer); counted < count; ++layer) {
+    const auto& gradients = gradients_[layer];
+    if (gradients.count == 0) continue;
+    if (runs.empty() || runs.back().is_of_experts != gradients.is_of_experts)
+      runs.push_back({0, gradients.is_of_experts});
+    runs.back().count += gradients.count;
+    counted += gradients.count;
   }
   std::ranges::reverse(runs);
   for (const auto& run : runs) {
-    const auto hand_over = [&](Sync& sync) { sync.gradients_ready(tasks, run.count, of, is_last); };
+    const auto hand_over = [&](Sync& sync) { sync.gradients_ready(tasks, run.count, task, is_last); };
     if (run.is_of_experts) {
       for_experts(tasks, hand_over);
     } else {
@@ -129,11 +129,11 @@ void ExpertSync::after_optimizer(TaskList& tasks) {
 }
 
 std::optional<OwnGradients> ExpertSync::own_gradients() const {
-  auto all = dense_sync_->own_gradients();
-  const auto more = expert_sync_->own_gradients();
-  if (!all || !more) return std::nullopt;
-  all->size += more->size;
-  return all;
+  auto gradients = dense_sync_->own_gradients();
+  const auto expert_gradients = expert_sync_->own_gradients();
+  if (!gradients || !expert_gradients) return std::nullopt;
+  gradients->size += expert_gradients->size;
+  return gradients;
 }
 
 TaskId ExpertSync::sum_norm(TaskList& tasks, TaskId norm) {
@@ -149,34 +149,37 @@ Seconds ExpertSync::extra_pause() const {
 std::vector<Unit> ExpertSync::take_units() {
   auto units = dense_sync_->take_units();
   const auto before = static_cast<std::int32_t>(units.size());
-  auto more = expert_sync_->take_units();
-  std::ranges::move(more, std::back_inserter(units));
+  auto expert_units = expert_sync_->take_units();
+  std::ranges::move(expert_units, std::back_inserter(units));
   for (const auto id : issued_) (*tasks_)[id].unit += before;
   return units;
 }
 
 SyncMemory ExpertSync::memory() const {
-  auto all = dense_sync_->memory();
-  const auto more = expert_sync_->memory();
-  if (all.parameters && more.parameters) *all.parameters += *more.parameters;
-  const auto here = static_cast<double>(dense_.parameter_count());
-  const auto there = static_cast<double>(experts_.parameter_count());
-  all.optimizer_share = (here * all.optimizer_share + there * more.optimizer_share) / (here + there);
-  all.gradients += more.gradients;
-  all.buckets += more.buckets;
-  all.first_buckets += more.first_buckets;
-  all.kept += more.kept;
-  all.after_backward += more.after_backward;
-  return all;
+  auto sync_memory = dense_sync_->memory();
+  const auto expert_memory = expert_sync_->memory();
+  if (sync_memory.parameters && expert_memory.parameters)
+    *sync_memory.parameters += *expert_memory.parameters;
+  const auto dense_parameters = static_cast<double>(dense_.parameter_count());
+  const auto expert_parameters = static_cast<double>(experts_.parameter_count());
+  sync_memory.optimizer_share =
+      (dense_parameters * sync_memory.optimizer_share + expert_parameters * expert_memory.optimizer_share) /
+      (dense_parameters + expert_parameters);
+  sync_memory.gradients += expert_memory.gradients;
+  sync_memory.buckets += expert_memory.buckets;
+  sync_memory.first_buckets += expert_memory.first_buckets;
+  sync_memory.kept += expert_memory.kept;
+  sync_memory.after_backward += expert_memory.after_backward;
+  return sync_memory;
 }
 
 std::optional<HeldMemory> ExpertSync::held(const StepMoment& moment) const {
-  auto all = dense_sync_->held(moment);
-  const auto more = expert_sync_->held(moment);
-  if (!all || !more) return all;
-  all->gradients += more->gradients;
-  all->gathered += more->gathered;
-  return all;
+  auto held_memory = dense_sync_->held(moment);
+  const auto expert_memory = expert_sync_->held(moment);
+  if (!held_memory || !expert_memory) return held_memory;
+  held_memory->gradients += expert_memory->gradients;
+  held_memory->gathered += expert_memory->gathered;
+  return held_memory;
 }
 
 }  // namespace gradway

@@ -18,8 +18,8 @@ namespace gradway {
 class ExpertSync final : public Sync {
  public:
   /// @param scenario its members must outlive this
-  /// @param layers by layer of the rank's model: its number in `whole`, which tasks refer to
-  ExpertSync(const RankScenario& scenario, const Model& whole, const std::vector<std::int32_t>& layers);
+  /// @param layers by layer of the rank's model: its number in `whole_model`, which tasks refer to
+  ExpertSync(const RankScenario& scenario, const Model& whole_model, const std::vector<std::int32_t>& layers);
 
   void before_step(TaskList& tasks) override;
   void before_micro_step(TaskList& tasks, MicroStep step) override;
@@ -29,7 +29,7 @@ class ExpertSync final : public Sync {
   void after_backward(TaskList& tasks, Module module) override;
   void before_recompute(TaskList& tasks, Module module) override;
   void after_recompute(TaskList& tasks, Module module) override;
-  void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override;
+  void gradients_ready(TaskList& tasks, std::size_t count, const Task& task, bool is_last) override;
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;
   std::optional<OwnGradients> own_gradients() const override;

@@ -45,22 +45,22 @@ struct ModulePosition {
 /// Builds the program of a step. Its functions are in the order of the step.
 class StepBuilder {
  public:
-  StepBuilder(const Scenario& scenario, const ComputeCosts& costs, Sync& sync, const RankPart* part)
+  StepBuilder(const Scenario& scenario, const ComputeCosts& costs, Sync& sync, const RankPart* rank_part)
       : scenario_{scenario},
         costs_{costs},
         sync_{sync},
-        part_{part},
-        passes_{scenario, costs, sync, part},
-        program_{.name = is_pipeline() ? fmt::format("stage {}", part->rank) : "rank",
+        part_{rank_part},
+        passes_{scenario, costs, sync, rank_part},
+        program_{.name = is_pipeline() ? fmt::format("stage {}", rank_part->rank) : "rank",
                  .streams = streams_of_a_rank()},
         tasks_{program_, scenario.platform.gpu_models.front(), pause_of(costs, sync), costs.launch,
                costs.slower_host},
         copies_{scenario, tasks_},
         scales_stream_{exchanges_fp8_scales(scenario.job) ? tasks_.add_stream("scales") : StreamId{0}},
-        model_{scenario.job.layout, part, tasks_},
-        gradients_{scenario.model, costs, passes_.rank(), part, sync, tasks_, model_} {
+        model_{scenario.job.layout, rank_part, tasks_},
+        gradients_{scenario.model, costs, passes_.rank(), rank_part, sync, tasks_, model_} {
     for (const auto& layer : passes_.rank().model.layers) scaled_layers_ += layer.takes_fp8 ? 1 : 0;
-    if (part) exchanges_.emplace(scenario.job.layout, scenario.job.framework, *part, tasks_);
+    if (rank_part) exchanges_.emplace(scenario.job.layout, scenario.job.framework, *rank_part, tasks_);
   }
 
   Program run() {
@@ -84,7 +84,7 @@ class StepBuilder {
     const auto before_optimizer = tasks_.size();
     if (scenario_.job.clip_grad_norm) clip_gradients(tasks_, rank, sync_);
     read_values(tasks_, rank, HostReadsAfter::backward);
-    for (auto& one : passes_.optimizer()) tasks_.add(std::move(one.task));
+    for (auto& model_task : passes_.optimizer()) tasks_.add(std::move(model_task.task));
     sync_.after_optimizer(tasks_);
     read_values(tasks_, rank, HostReadsAfter::optimizer);
     const auto& job = scenario_.job;
@@ -118,17 +118,18 @@ class StepBuilder {
   }
 
   void pass(std::size_t turn) {
-    const auto& of = passes_.turns()[turn];
+    const auto& chunk_pass = passes_.turns()[turn];
     const auto first = program_.tasks.size();
-    if (of.pass == Pass::forward) {
-      forward(of);
+    if (chunk_pass.pass == Pass::forward) {
+      forward(chunk_pass);
     } else {
-      backward(of, passes_.backward_pass(turn));
+      backward(chunk_pass, passes_.backward_pass(turn));
     }
     if (is_pipeline())
-      program_.passes.push_back({of.pass, of.micro_batch, of.chunk, first, program_.tasks.size()});
+      program_.passes.push_back(
+          {chunk_pass.pass, chunk_pass.micro_batch, chunk_pass.chunk, first, program_.tasks.size()});
     model_.end_pass();
-    if (of.pass != Pass::weight_gradients) share_scales(of.pass == Pass::forward);
+    if (chunk_pass.pass != Pass::weight_gradients) share_scales(chunk_pass.pass == Pass::forward);
   }
 
   /// Delayed scaling: after each pass the maxima of its tensors are concatenated, reduced over all ranks of a
@@ -173,20 +174,22 @@ class StepBuilder {
     ModulePosition place;
     bool begun = turn.chunk > 0;
     const auto leave = [&](Module module) { sync_.after_forward(tasks_, passes_.of_rank(module)); };
-    for (auto* one : passes_.forward(turn.chunk)) {
-      if (one->is_once && turn.micro_batch > 0) continue;
-      const bool is_copy = std::holds_alternative<Copy>(one->task.work);
+    for (auto* model_task : passes_.forward(turn.chunk)) {
+      if (model_task->is_once && turn.micro_batch > 0) continue;
+      const bool is_copy = std::holds_alternative<Copy>(model_task->task.work);
       if (is_copy && copies_.prefetches()) continue;
       if (!begun && !is_copy) {
         copies_.before_kernels(turn.micro_batch);
         sync_.before_forward(tasks_, Module{});
         begun = true;
       }
-      place.go_to({one->block, passes_.layer_of_rank(one->task.layer)}, leave, [&](Module module) {
-        sync_.before_forward(tasks_, passes_.of_rank(module));
-        if (const auto* norm = synchronised(module)) sync_statistics(tasks_, *norm, scenario_.job.gpus);
-      });
-      model_.add(*one, !part_ && is_last && !runs_blocks_again(scenario_.job.recompute));
+      place.go_to({model_task->block, passes_.layer_of_rank(model_task->task.layer)}, leave,
+                  [&](Module module) {
+                    sync_.before_forward(tasks_, passes_.of_rank(module));
+                    if (const auto* norm = synchronised(module))
+                      sync_statistics(tasks_, *norm, scenario_.job.gpus);
+                  });
+      model_.add(*model_task, !part_ && is_last && !runs_blocks_again(scenario_.job.recompute));
     }
     place.go_to({}, leave, [](Module) {});
     if (turn.chunk + 1 == scenario_.job.layout.chunks) sync_.after_forward(tasks_, Module{});
@@ -216,22 +219,22 @@ class StepBuilder {
       if (const auto* norm = synchronised(module)) sync_gradient_sums(tasks_, *norm);
     };
     for (auto* task : passes_.backward(turn.chunk)) {
-      auto& one = *task;
-      if (turn.pass == (one.of_parameters ? Pass::input_gradients : Pass::weight_gradients)) {
-        model_.skip(one.waits_for);
+      auto& model_task = *task;
+      if (turn.pass == (model_task.of_parameters ? Pass::input_gradients : Pass::weight_gradients)) {
+        model_.skip(model_task.waits_for);
         continue;
       }
-      place.go_to({one.block, passes_.layer_of_rank(one.task.layer)}, leave, enter);
-      model_.add(one, !part_ && pass.is_last && one.gradients == 0);
-      if (one.gradients == 0) continue;
+      place.go_to({model_task.block, passes_.layer_of_rank(model_task.task.layer)}, leave, enter);
+      model_.add(model_task, !part_ && pass.is_last && model_task.gradients == 0);
+      if (model_task.gradients == 0) continue;
       if (pass.adds_to_gradients && sync_.keeps_gradients())
-        gradients_.accumulate(next, one.gradients, one.task);
+        gradients_.accumulate(next, model_task.gradients, model_task.task);
       if (pass.is_last) {
-        gradients_.hand_over(next, one.gradients, one.task);
+        gradients_.hand_over(next, model_task.gradients, model_task.task);
       } else {
-        sync_.gradients_ready(tasks_, one.gradients, one.task, false);
+        sync_.gradients_ready(tasks_, model_task.gradients, model_task.task, false);
       }
-      next += one.gradients;
+      next += model_task.gradients;
     }
     place.go_to({}, leave, enter);
     if (turn.chunk == 0) sync_.after_backward(tasks_, Module{});
@@ -244,10 +247,10 @@ class StepBuilder {
     ModulePosition place;
     const auto leave = [&](Module module) { sync_.after_recompute(tasks_, module); };
     const auto enter = [&](Module module) { sync_.before_recompute(tasks_, module); };
-    for (const auto* one : passes_.recomputed(of_block)) {
-      if (one->is_once) continue;
-      place.go_to({Blocks::none, passes_.layer_of_rank(one->task.layer)}, leave, enter);
-      auto recomputed = *one;
+    for (const auto* model_task : passes_.recomputed(of_block)) {
+      if (model_task->is_once) continue;
+      place.go_to({Blocks::none, passes_.layer_of_rank(model_task->task.layer)}, leave, enter);
+      auto recomputed = *model_task;
       recomputed.task.phase = Phase::backward;
       model_.add(recomputed, true);
     }
@@ -271,8 +274,9 @@ class StepBuilder {
 
 }  // namespace
 
-Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync, const RankPart* part) {
-  return StepBuilder{scenario, costs, sync, part}.run();
+Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync,
+                   const RankPart* rank_part) {
+  return StepBuilder{scenario, costs, sync, rank_part}.run();
 }
 
 }  // namespace gradway

@@ -11,10 +11,10 @@ namespace gradway {
 
 /// The program of a rank: in each micro-step the input copy and the layers forward and backward, then the
 /// optimizer, with the tasks that the strategy adds.
-/// @param part of the model on the rank, whose passes follow its pipeline schedule; null if the rank trains
-/// the whole model, one micro-step after the other
+/// @param rank_part of the model on the rank, whose passes follow its pipeline schedule; null if the rank
+/// trains the whole model, one micro-step after the other
 Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync,
-                   const RankPart* part = nullptr);
+                   const RankPart* rank_part = nullptr);
 
 /// A workload of one collective call per step. @pre the strategy is of kind collective
 Workload plan_collective(const Scenario& scenario);

@@ -249,8 +249,9 @@ ModelTasks from_profile(const RankScenario& scenario, const ComputeCosts& costs,
     const auto wanted =
         costs.launch * (hook->once + hook->each * static_cast<double>(scenario.model.parameter_tensors()));
     Seconds has{};
-    for (const auto& one : program.optimizer) has += one.task.launch;
-    for (auto& one : program.optimizer) one.task.launch = one.task.launch * std::max(1.0, wanted / has);
+    for (const auto& model_task : program.optimizer) has += model_task.task.launch;
+    for (auto& model_task : program.optimizer)
+      model_task.task.launch = model_task.task.launch * std::max(1.0, wanted / has);
   }
   return program;
 }

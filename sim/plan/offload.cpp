@@ -31,12 +31,12 @@ std::optional<BytesPerSecond> rate_of_process(const Strategy& strategy) {
 BytesPerSecond share_of_memory(const RankScenario& scenario) {
   const auto& platform = scenario.platform;
   const Routes routes{platform};
-  const auto own = routes.home_socket(platform.gpus.front());
-  if (!own || !platform.memories[own->index()]) return BytesPerSecond::infinite();
+  const auto socket = routes.home_socket(platform.gpus.front());
+  if (!socket || !platform.memories[socket->index()]) return BytesPerSecond::infinite();
   double ranks = 0;
   for (int rank = 0; rank < scenario.job.gpus; ++rank)
-    if (routes.home_socket(platform.gpus[static_cast<std::size_t>(rank)]) == own) ++ranks;
-  return BytesPerSecond{platform.resources[platform.memories[own->index()]->index()].capacity} / ranks;
+    if (routes.home_socket(platform.gpus[static_cast<std::size_t>(rank)]) == socket) ++ranks;
+  return BytesPerSecond{platform.resources[platform.memories[socket->index()]->index()].capacity} / ranks;
 }
 
 }  // namespace

@@ -6,29 +6,29 @@
 
 namespace gradway {
 
-PassTasks::PassTasks(const Layout& layout, const RankPart* part, TaskList& tasks)
-    : part_{part}, tasks_{tasks}, is_pipeline_{layout.pipeline > 1} {
-  if (!part) return;
+PassTasks::PassTasks(const Layout& layout, const RankPart* rank_part, TaskList& tasks)
+    : part_{rank_part}, tasks_{tasks}, is_pipeline_{layout.pipeline > 1} {
+  if (!rank_part) return;
   for (const auto group : groups_inside(layout))
     streams_[static_cast<std::size_t>(group)] = tasks.add_stream(std::string{name_of(group)});
 }
 
-void PassTasks::add(ModelTask& one, bool for_good) {
-  if (std::holds_alternative<Call>(one.task.work)) return send(one.task, one.over);
-  const bool is_kernel = std::holds_alternative<Kernel>(one.task.work);
-  const bool is_rest = is_pipeline_ && is_kernel && computed_ && block_ == one.block &&
-                       tasks_[*computed_].phase == one.task.phase && !tasks_[*computed_].host_waits;
-  const bool waits = one.waits_for + skipped_ > 0 || !due_.empty();
-  if (is_rest && is_rest_ && !waits && tasks_.last() == *computed_) return merge(one.task);
+void PassTasks::add(ModelTask& model_task, bool for_good) {
+  if (std::holds_alternative<Call>(model_task.task.work)) return send(model_task.task, model_task.over);
+  const bool is_kernel = std::holds_alternative<Kernel>(model_task.task.work);
+  const bool is_rest = is_pipeline_ && is_kernel && computed_ && block_ == model_task.block &&
+                       tasks_[*computed_].phase == model_task.task.phase && !tasks_[*computed_].host_waits;
+  const bool waits = model_task.waits_for + skipped_ > 0 || !due_.empty();
+  if (is_rest && is_rest_ && !waits && tasks_.last() == *computed_) return merge(model_task.task);
   is_rest_ = is_rest;
-  const auto id = for_good ? tasks_.add(std::move(one.task)) : tasks_.add(one.task);
+  const auto id = for_good ? tasks_.add(std::move(model_task.task)) : tasks_.add(model_task.task);
   if (!is_kernel) return;
   computed_ = id;
-  block_ = one.block;
+  block_ = model_task.block;
   auto& after = tasks_[id].after;
   after.insert(after.end(), due_.begin(), due_.end());
   due_.clear();
-  for (auto i = one.waits_for + std::exchange(skipped_, 0); i > 0 && !sent_.empty(); --i) {
+  for (auto i = model_task.waits_for + std::exchange(skipped_, 0); i > 0 && !sent_.empty(); --i) {
     after.push_back(sent_.front());
     sent_.pop_front();
   }

@@ -17,12 +17,13 @@ namespace gradway {
 /// results of other ranks.
 class PassTasks {
  public:
-  /// Adds a stream for each group of ranks that share the model part. @param part, tasks must outlive this
-  PassTasks(const Layout& layout, const RankPart* part, TaskList& tasks);
+  /// Adds a stream for each group of ranks that share the model part. @param rank_part, tasks must outlive
+  /// this
+  PassTasks(const Layout& layout, const RankPart* rank_part, TaskList& tasks);
 
   /// Adds a task of the model. In a pipeline the kernels of a block become one task except the first, which
   /// starts while the CPU issues the others: a step has too many micro-batches to keep all tasks apart.
-  void add(ModelTask& one, bool for_good);
+  void add(ModelTask& model_task, bool for_good);
   /// Makes a kernel part of the last one.
   void merge(const Task& task);
   /// The next kernel also waits for this task.

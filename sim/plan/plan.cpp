@@ -139,10 +139,10 @@ Bytes tied_bytes(const Model& model) {
   return size;
 }
 
-std::unique_ptr<Sync> make_stage_sync(const RankScenario& rank, const Model& whole,
+std::unique_ptr<Sync> make_stage_sync(const RankScenario& rank, const Model& whole_model,
                                       const std::vector<std::int32_t>& layers) {
-  if (facts_of(rank.job.strategy).exchanges && splits_experts(rank.job, whole))
-    return std::make_unique<ExpertSync>(rank, whole, layers);
+  if (facts_of(rank.job.strategy).exchanges && splits_experts(rank.job, whole_model))
+    return std::make_unique<ExpertSync>(rank, whole_model, layers);
   return make_sync(rank);
 }
 
@@ -156,51 +156,52 @@ struct StagePrograms {
 StagePrograms stage_programs(const Scenario& scenario, const ComputeCosts& costs) {
   const auto& layout = scenario.job.layout;
   const auto pipeline = pipeline_of(layout);
-  auto whole = scenario.model;
-  if (!costs.of_rank.empty()) whole.layers = costs.of_rank;
-  StagePrograms parts;
-  if (pipeline.rank_of(pipeline.stages() - 1) != 0) parts.tied = tied_bytes(whole);
-  whole = with_tied_copies(whole, pipeline);
-  const auto messages = messages_of(whole, costs, pipeline.stages());
+  auto whole_model = scenario.model;
+  if (!costs.of_rank.empty()) whole_model.layers = costs.of_rank;
+  StagePrograms stages;
+  if (pipeline.rank_of(pipeline.stages() - 1) != 0) stages.tied = tied_bytes(whole_model);
+  whole_model = with_tied_copies(whole_model, pipeline);
+  const auto messages = messages_of(whole_model, costs, pipeline.stages());
   const bool plans_messages = scenario.job.framework == Framework::pytorch && layout.chunks > 1 &&
                               layout.messages == Messages::planned;
   auto receives = plans_messages ? planned_receives(pipeline, scenario.job.accumulate)
                                  : std::vector<Receives>(static_cast<std::size_t>(pipeline.ranks));
   for (int rank = 0; rank < pipeline.ranks; ++rank) {
-    RankPart part{.rank = rank,
-                  .whole = &whole,
-                  .part = part_of(whole, pipeline, rank),
-                  .messages = messages,
-                  .tied = parts.tied,
-                  .receives = std::move(receives[static_cast<std::size_t>(rank)])};
-    const RankScenario of_rank{scenario, part.part.model};
-    const auto sync = make_stage_sync(of_rank, whole, part.part.layers);
-    parts.partitions = sync->groups();
-    if (parts.partitions.empty()) parts.partitions.push_back(all_ranks());
-    auto next = static_cast<std::uint32_t>(parts.partitions.size());
-    for (const auto group : groups_inside(layout)) part.slots[static_cast<std::size_t>(group)] = {next++};
-    if (exchanges_fp8_scales(scenario.job)) part.scales = {next++};
-    part.first_slot = {next};
-    parts.programs.push_back(model_step(scenario, costs, *sync, &part));
+    RankPart rank_part{.rank = rank,
+                       .whole = &whole_model,
+                       .part = part_of(whole_model, pipeline, rank),
+                       .messages = messages,
+                       .tied = stages.tied,
+                       .receives = std::move(receives[static_cast<std::size_t>(rank)])};
+    const RankScenario of_rank{scenario, rank_part.part.model};
+    const auto sync = make_stage_sync(of_rank, whole_model, rank_part.part.layers);
+    stages.partitions = sync->groups();
+    if (stages.partitions.empty()) stages.partitions.push_back(all_ranks());
+    auto next = static_cast<std::uint32_t>(stages.partitions.size());
+    for (const auto group : groups_inside(layout))
+      rank_part.slots[static_cast<std::size_t>(group)] = {next++};
+    if (exchanges_fp8_scales(scenario.job)) rank_part.scales = {next++};
+    rank_part.first_slot = {next};
+    stages.programs.push_back(model_step(scenario, costs, *sync, &rank_part));
   }
-  return parts;
+  return stages;
 }
 
 Workload plan_stages(const Scenario& scenario, const ComputeCosts& costs) {
   const auto& layout = scenario.job.layout;
   const auto pipeline = pipeline_of(layout);
-  auto parts = stage_programs(scenario, costs);
+  auto stages = stage_programs(scenario, costs);
   auto workload = empty_workload(scenario.job);
-  workload.programs = std::move(parts.programs);
+  workload.programs = std::move(stages.programs);
   RankLayout ranks{workload, scenario.job, scenario.platform};
-  for (const auto& partition : parts.partitions) ranks.add(partition);
+  for (const auto& partition : stages.partitions) ranks.add(partition);
   for (const auto group : groups_inside(layout)) ranks.add_inside(group);
   if (exchanges_fp8_scales(scenario.job)) ranks.add_stages();
   for (const auto& [from, to, is_backward] : hops_of(pipeline)) {
-    const auto* what = is_backward ? "gradients" : "activations";
-    ranks.add_pairs(fmt::format("{} {} to {}", what, from, to), from, to);
+    const auto* content = is_backward ? "gradients" : "activations";
+    ranks.add_pairs(fmt::format("{} {} to {}", content, from, to), from, to);
   }
-  if (parts.tied > 0_B) ranks.add_pairs("tied parameters", 0, pipeline.rank_of(pipeline.stages() - 1));
+  if (stages.tied > 0_B) ranks.add_pairs("tied parameters", 0, pipeline.rank_of(pipeline.stages() - 1));
   return workload;
 }
 

@@ -21,12 +21,14 @@ RankLayout::RankLayout(Workload& workload, const Job& job, const Platform& platf
 void RankLayout::add(const Partition& partition) {
   const int replicas = partition.of_experts ? job_.expert_replicas() : job_.replicas();
   int colours = 0;
-  for (int one = 0; one < replicas; ++one) colours = std::max(colours, partition.colour(one) + 1);
+  for (int replica = 0; replica < replicas; ++replica)
+    colours = std::max(colours, partition.colour(replica) + 1);
   join(partition.name, colours * (job_.gpus / replicas), [&](const RankPlace& place) {
     const int experts = place.expert_tensor + layout_.expert_tensor * place.expert;
-    const int part = partition.of_experts ? experts + layout_.expert_tensor * layout_.expert * place.pipeline
-                                          : place.tensor + layout_.tensor * place.pipeline;
-    return partition.colour(partition.of_experts ? place.expert_data : place.replica) + colours * part;
+    const int model_part = partition.of_experts
+                               ? experts + layout_.expert_tensor * layout_.expert * place.pipeline
+                               : place.tensor + layout_.tensor * place.pipeline;
+    return partition.colour(partition.of_experts ? place.expert_data : place.replica) + colours * model_part;
   });
 }
 
@@ -68,15 +70,16 @@ void RankLayout::add_stages() {
   join("scales", layout_.pipeline, [](const RankPlace& place) { return place.pipeline; });
 }
 
-void RankLayout::add_pairs(const std::string& name, int from, int to) {
+void RankLayout::add_pairs(const std::string& name, int sender, int receiver) {
   const auto colour = [&](const RankPlace& place) {
-    return place.pipeline == from || place.pipeline == to ? place.tensor + layout_.tensor * place.replica
-                                                          : -1;
+    return place.pipeline == sender || place.pipeline == receiver
+               ? place.tensor + layout_.tensor * place.replica
+               : -1;
   };
   const int pairs = layout_.tensor * job_.replicas();
   join(name, pairs, colour, Purpose::pipeline);
   // The sending rank comes first.
-  if (from < to) return;
+  if (sender < receiver) return;
   for (std::ptrdiff_t group = pairs; group > 0; --group)
     std::ranges::reverse(workload_.groups.end()[-group].members);
 }
@@ -86,9 +89,9 @@ void RankLayout::join(const std::string& name, int count, const std::function<in
   const auto first = workload_.groups.size();
   workload_.groups.resize(first + static_cast<std::size_t>(count));
   for (std::size_t rank = 0; rank < places_.size(); ++rank) {
-    const int of = colour(places_[rank]);
-    if (of < 0) continue;
-    const auto group = first + static_cast<std::size_t>(of);
+    const int group_colour = colour(places_[rank]);
+    if (group_colour < 0) continue;
+    const auto group = first + static_cast<std::size_t>(group_colour);
     workload_.groups[group].members.emplace_back(rank);
     workload_.actors[rank].groups.emplace_back(group);
   }

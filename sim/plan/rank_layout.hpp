@@ -25,7 +25,7 @@ class RankLayout {
   /// Adds groups of all ranks of a stage, which share fp8 scales.
   void add_stages();
   /// Adds pairs of ranks of two pipeline stages, for each tensor rank and replica.
-  void add_pairs(const std::string& name, int from, int to);
+  void add_pairs(const std::string& name, int sender, int receiver);
 
  private:
   /// Adds `count` groups. @param colour number of a rank's group; negative if it is in none

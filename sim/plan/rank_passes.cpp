@@ -17,14 +17,14 @@ bool needs_blocks(const Job& job) {
 /// Tasks by number. Tasks with a negative number are left out.
 template <class NumberOf>
 std::vector<std::vector<ModelTask*>> by_number(std::vector<ModelTask>& tasks, const NumberOf& number_of) {
-  std::vector<std::vector<ModelTask*>> found;
-  for (auto& one : tasks) {
-    const auto number = number_of(one);
+  std::vector<std::vector<ModelTask*>> numbered;
+  for (auto& model_task : tasks) {
+    const auto number = number_of(model_task);
     if (number < 0) continue;
-    found.resize(std::max(found.size(), static_cast<std::size_t>(number) + 1));
-    found[static_cast<std::size_t>(number)].push_back(&one);
+    numbered.resize(std::max(numbered.size(), static_cast<std::size_t>(number) + 1));
+    numbered[static_cast<std::size_t>(number)].push_back(&model_task);
   }
-  return found;
+  return numbered;
 }
 
 }  // namespace
@@ -35,24 +35,24 @@ std::optional<Seconds> pause_of(const ComputeCosts& costs, const Sync& sync) {
 }
 
 RankPasses::RankPasses(const Scenario& scenario, const ComputeCosts& costs, const Sync& sync,
-                       const RankPart* part)
+                       const RankPart* rank_part)
     : scenario_{scenario},
-      part_{part},
-      rank_{part ? RankScenario{scenario, part->part.model} : RankScenario{scenario}},
-      blocks_{part || (needs_blocks(scenario.job) && sync.blocks() == nullptr)
+      part_{rank_part},
+      rank_{rank_part ? RankScenario{scenario, rank_part->part.model} : RankScenario{scenario}},
+      blocks_{rank_part || (needs_blocks(scenario.job) && sync.blocks() == nullptr)
                   ? std::optional{blocks_of(scenario.model)}
                   : std::nullopt},
-      model_{model_tasks(part ? RankScenario{scenario, *part->whole} : rank_, costs, pause_of(costs, sync),
-                         blocks_ ? &*blocks_ : sync.blocks())},
-      turns_{
-          passes_of_rank(pipeline_of(scenario.job.layout), part ? part->rank : 0, scenario.job.accumulate)} {
+      model_{model_tasks(rank_part ? RankScenario{scenario, *rank_part->whole} : rank_, costs,
+                         pause_of(costs, sync), blocks_ ? &*blocks_ : sync.blocks())},
+      turns_{passes_of_rank(pipeline_of(scenario.job.layout), rank_part ? rank_part->rank : 0,
+                            scenario.job.accumulate)} {
   // torch.compile's graphs end where FSDP gathers the next block.
   const bool by_block = scenario.job.cuda_graphs == CudaGraphs::layers || sync.blocks() != nullptr;
   if (captures_passes(scenario.job.cuda_graphs))
-    capture_layers(model_, part ? RankScenario{scenario, *part->whole} : rank_, costs, by_block);
+    capture_layers(model_, rank_part ? RankScenario{scenario, *rank_part->whole} : rank_, costs, by_block);
   find_passes();
   find_tasks();
-  if (!part) return;
+  if (!rank_part) return;
   find_blocks_of_part();
   auto of_part = costs;
   of_part.optimizer = optimizer_time(rank_);
@@ -75,30 +75,30 @@ void RankPasses::find_passes() {
 
 void RankPasses::find_tasks() {
   const auto chunks = static_cast<std::size_t>(scenario_.job.layout.chunks);
-  const auto chunk = [&](const ModelTask& one) { return chunk_of(one); };
-  const auto block = [](const ModelTask& one) { return one.block; };
+  const auto chunk = [&](const ModelTask& model_task) { return chunk_of(model_task); };
+  const auto block = [](const ModelTask& model_task) { return model_task.block; };
   forward_ = by_number(model_.forward, chunk);
   backward_ = by_number(model_.backward, chunk);
   recomputed_ = by_number(
       scenario_.job.recompute == Recompute::selective_op ? model_.recomputed : model_.forward, block);
   for (auto* tasks : {&forward_, &backward_}) tasks->resize(chunks);
   if (is_first_stage()) {
-    for (const auto* one : forward_.front())
-      if (std::holds_alternative<Copy>(one->task.work)) batch_.push_back(one->task);
+    for (const auto* model_task : forward_.front())
+      if (std::holds_alternative<Copy>(model_task->task.work)) batch_.push_back(model_task->task);
   }
   recomputed_.resize(std::max(recomputed_.size(), by_number(model_.backward, block).size()));
   // Gradients of later chunks come first.
   first_gradient_.assign(chunks, 0);
-  for (const auto& one : model_.backward)
-    for (int earlier = 0; earlier < chunk_of(one); ++earlier)
-      first_gradient_[static_cast<std::size_t>(earlier)] += one.gradients;
+  for (const auto& model_task : model_.backward)
+    for (int earlier = 0; earlier < chunk_of(model_task); ++earlier)
+      first_gradient_[static_cast<std::size_t>(earlier)] += model_task.gradients;
 }
 
-int RankPasses::chunk_of(const ModelTask& one) const {
+int RankPasses::chunk_of(const ModelTask& model_task) const {
   if (!part_) return 0;
-  if (one.task.layer == Task::none)
+  if (model_task.task.layer == Task::none)
     return part_->rank == 0 ? 0 : ModelShard::none;  // the input belongs to the first rank
-  return part_->part.chunk[static_cast<std::size_t>(one.task.layer)];
+  return part_->part.chunk[static_cast<std::size_t>(model_task.task.layer)];
 }
 
 std::int32_t RankPasses::layer_of_rank(std::int32_t layer) const {
@@ -113,10 +113,10 @@ Module RankPasses::of_rank(Module module) const {
 
 void RankPasses::find_blocks_of_part() {
   block_of_rank_.assign(static_cast<std::size_t>(blocks_->count), Blocks::none);
-  const auto own = blocks_of(rank_.model).of_layer;
-  for (std::size_t i = 0; i < own.size(); ++i) {
+  const auto rank_blocks = blocks_of(rank_.model).of_layer;
+  for (std::size_t i = 0; i < rank_blocks.size(); ++i) {
     const auto block = blocks_->of_layer[static_cast<std::size_t>(part_->part.layers[i])];
-    if (block != Blocks::none) block_of_rank_[static_cast<std::size_t>(block)] = own[i];
+    if (block != Blocks::none) block_of_rank_[static_cast<std::size_t>(block)] = rank_blocks[i];
   }
 }
 

@@ -27,9 +27,10 @@ struct BackwardPass {
 /// The model's tasks of a rank, pass by pass. A rank that holds the whole model has one chunk.
 class RankPasses {
  public:
-  /// @param scenario, costs, sync, part must outlive this
-  /// @param part of the model on the rank; null if it holds the whole model
-  RankPasses(const Scenario& scenario, const ComputeCosts& costs, const Sync& sync, const RankPart* part);
+  /// @param scenario, costs, sync, rank_part must outlive this
+  /// @param rank_part of the model on the rank; null if it holds the whole model
+  RankPasses(const Scenario& scenario, const ComputeCosts& costs, const Sync& sync,
+             const RankPart* rank_part);
 
   /// The model part of the rank.
   const RankScenario& rank() const { return rank_; }
@@ -61,7 +62,7 @@ class RankPasses {
   void find_passes();
   void find_tasks();
   void find_blocks_of_part();
-  int chunk_of(const ModelTask& one) const;
+  int chunk_of(const ModelTask& model_task) const;
 
   const Scenario& scenario_;
   const RankPart* part_;

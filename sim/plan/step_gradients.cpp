@@ -10,7 +10,7 @@
 
 namespace gradway {
 
-void StepGradients::accumulate(std::size_t first, std::size_t count, const Task& of) {
+void StepGradients::accumulate(std::size_t first, std::size_t count, const Task& maker) {
   if (sizes_.empty()) {
     for (const auto& gradient : gradients_in_order(rank_.model)) sizes_.push_back(gradient.size);
   }
@@ -27,13 +27,13 @@ void StepGradients::accumulate(std::size_t first, std::size_t count, const Task&
     task.launches = kernels;
     return passes_.merge(task);
   }
-  const auto id = tasks_.memory_kernels(fmt::format("{} accumulate", of.name), size, kernels, launch);
+  const auto id = tasks_.memory_kernels(fmt::format("{} accumulate", maker.name), size, kernels, launch);
   tasks_[id].phase = Phase::backward;
-  tasks_[id].layer = of.layer;
+  tasks_[id].layer = maker.layer;
 }
 
-void StepGradients::hand_over(std::size_t first_of, std::size_t count_of, const Task& of) {
-  ready_.push_back({first_of, count_of, &of});
+void StepGradients::hand_over(std::size_t first_of, std::size_t count_of, const Task& maker) {
+  ready_.push_back({first_of, count_of, &maker});
   for (;;) {
     const auto next = std::ranges::find(ready_, handed_over_, &ReadyGradients::first);
     if (next == ready_.end()) return;
@@ -51,13 +51,14 @@ void StepGradients::reduce_replicated() {
   constexpr int times = 3;
   std::vector<Bytes> sizes;
   for (std::size_t i = 0; i < rank_.model.layers.size(); ++i) {
-    const auto& own = rank_.model.layers[i].parameters;
-    const auto& whole = whole_.layers[static_cast<std::size_t>(part_->part.layers[i])].parameters;
-    const bool is_shared =
-        own.size() == whole.size() && !own.empty() && own.front().shape != whole.front().shape;
-    for (const auto& parameter : own) {
+    const auto& rank_parameters = rank_.model.layers[i].parameters;
+    const auto& whole_parameters = whole_.layers[static_cast<std::size_t>(part_->part.layers[i])].parameters;
+    const bool is_shared = rank_parameters.size() == whole_parameters.size() && !rank_parameters.empty() &&
+                           rank_parameters.front().shape != whole_parameters.front().shape;
+    for (const auto& parameter : rank_parameters) {
       const bool is_vector = parameter.shape.size() == 1;
-      const bool is_whole = std::ranges::find(whole, parameter.shape, &Parameter::shape) != whole.end();
+      const bool is_whole =
+          std::ranges::find(whole_parameters, parameter.shape, &Parameter::shape) != whole_parameters.end();
       const bool is_router = rank_.model.layers[i].role == LayerRole::router;
       if (!(is_vector || is_router) || !is_whole || (is_shared && !at_once)) continue;
       sizes.insert(sizes.end(), at_once ? 1 : times,

@@ -14,16 +14,23 @@ namespace gradway {
 class StepGradients {
  public:
   /// @param model as the scenario has it, before it is split over ranks
-  /// @param part of the model on the rank; null if it holds the whole model. All arguments must outlive this.
-  StepGradients(const Model& model, const ComputeCosts& costs, const RankScenario& rank, const RankPart* part,
-                Sync& sync, TaskList& tasks, PassTasks& passes)
-      : whole_{model}, costs_{costs}, rank_{rank}, part_{part}, sync_{sync}, tasks_{tasks}, passes_{passes} {}
+  /// @param rank_part of the model on the rank; null if it holds the whole model. All arguments must outlive
+  /// this.
+  StepGradients(const Model& model, const ComputeCosts& costs, const RankScenario& rank,
+                const RankPart* rank_part, Sync& sync, TaskList& tasks, PassTasks& passes)
+      : whole_{model},
+        costs_{costs},
+        rank_{rank},
+        part_{rank_part},
+        sync_{sync},
+        tasks_{tasks},
+        passes_{passes} {}
 
-  /// Adds gradients of a later micro-step to the accumulated ones. @param of task that made them
-  void accumulate(std::size_t first, std::size_t count, const Task& of);
+  /// Adds gradients of a later micro-step to the accumulated ones. @param maker task that made them
+  void accumulate(std::size_t first, std::size_t count, const Task& maker);
   /// Passes final gradients to the strategy, in the order that it expects: schedules may finish a later chunk
   /// last.
-  void hand_over(std::size_t first, std::size_t count, const Task& of);
+  void hand_over(std::size_t first, std::size_t count, const Task& maker);
   /// With sequence parallelism the gradients of norms, and of biases after a reduction, cover the rank's own
   /// tokens only. Megatron-Core reduces all of them in one call. DTensors of norms stay partial sums, which
   /// each of three optimizer kernels reduces (own traces of two H200).

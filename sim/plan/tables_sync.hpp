@@ -35,8 +35,8 @@ class TablesSync final : public Sync {
   void after_backward(TaskList& tasks, Module module) override;
   void before_recompute(TaskList& tasks, Module module) override { dense_->before_recompute(tasks, module); }
   void after_recompute(TaskList& tasks, Module module) override { dense_->after_recompute(tasks, module); }
-  void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override {
-    dense_->gradients_ready(tasks, count, of, is_last);
+  void gradients_ready(TaskList& tasks, std::size_t count, const Task& task, bool is_last) override {
+    dense_->gradients_ready(tasks, count, task, is_last);
   }
   void before_optimizer(TaskList& tasks) override { dense_->before_optimizer(tasks); }
   void after_optimizer(TaskList& tasks) override { dense_->after_optimizer(tasks); }

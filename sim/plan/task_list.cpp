@@ -82,8 +82,8 @@ Seconds TaskList::memory(Bytes traffic, int kernels, MemoryPattern pattern) cons
   return smallest_kernel * kernels + memory_time(traffic, gpu, pattern, kernels);
 }
 
-Seconds TaskList::tiny(int kernels, Seconds each) const {
-  return pause_ ? each * kernels : memory_time(0_B, gpu_, MemoryPattern::stream, kernels);
+Seconds TaskList::tiny(int kernels, Seconds kernel_time) const {
+  return pause_ ? kernel_time * kernels : memory_time(0_B, gpu_, MemoryPattern::stream, kernels);
 }
 
 }  // namespace gradway

@@ -62,9 +62,9 @@ class TaskList {
 
   /// GPU time of `kernels` memory-bound kernels that read and write `traffic` in total.
   Seconds memory(Bytes traffic, int kernels = 1, MemoryPattern pattern = MemoryPattern::stream) const;
-  /// GPU time of kernels with negligible memory traffic. @param each time of a kernel if pauses are known;
-  /// else the GPU's kernel latency is used
-  Seconds tiny(int kernels, Seconds each) const;
+  /// GPU time of kernels with negligible memory traffic. @param kernel_time time of a kernel if pauses are
+  /// known; else the GPU's kernel latency is used
+  Seconds tiny(int kernels, Seconds kernel_time) const;
   /// CPU time on this rank of work that took `cost` on the host of `measured_host_kernel`; zero on an ideal
   /// GPU.
   Seconds cpu(Seconds cost) const { return gpu_.ideal ? Seconds{} : cost * slower_host_; }

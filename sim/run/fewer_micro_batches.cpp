@@ -44,9 +44,9 @@ std::optional<Rhythm> rhythm_of(const Layout& layout) {
 /// Plans with another number of micro-batches.
 template <class Plan>
 auto with_micro_batches(Scenario& scenario, int micro_batches, const Plan& plan) {
-  const auto all = std::exchange(scenario.job.accumulate, micro_batches);
+  const auto original = std::exchange(scenario.job.accumulate, micro_batches);
   auto planned = plan();
-  scenario.job.accumulate = all;
+  scenario.job.accumulate = original;
   return planned;
 }
 
@@ -69,13 +69,13 @@ bool waits_alike(const Task& task, const Task& of_longer, const RepeatedTasks& r
   std::vector<std::size_t> expected;
   for (const auto on : task.after)
     expected.push_back(on.index() < repeated.first ? on.index() : on.index() + repeated.period);
-  std::vector<std::size_t> found;
+  std::vector<std::size_t> actual;
   for (const auto on : of_longer.after) {
     const bool is_of_first_period =
         on.index() >= repeated.first && on.index() < repeated.first + repeated.period;
-    if (!is_of_first_period) found.push_back(on.index());
+    if (!is_of_first_period) actual.push_back(on.index());
   }
-  return std::ranges::equal(expected, found);
+  return std::ranges::equal(expected, actual);
 }
 
 /// The longest part of a program in which each task is like the one a period before it.
@@ -114,7 +114,8 @@ bool has_one_more(const Program& longer, const Program& program) {
 }
 
 /// Notes what repeats in the programs of ranks. @param longer the same with one more period
-bool mark_repeated(Workload& workload, const Workload& longer, const FewerMicroBatches& fewer, int all) {
+bool mark_repeated(Workload& workload, const Workload& longer, const FewerMicroBatches& fewer,
+                   int micro_batches) {
   for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i) {
     auto& program = workload.programs[i];
     if (longer.programs[i].tasks.size() <= program.tasks.size()) return false;
@@ -122,7 +123,7 @@ bool mark_repeated(Workload& workload, const Workload& longer, const FewerMicroB
     program.repeated = repeated_tasks(program, period, fewer.left_out);
     const bool repeats = program.repeated.end - program.repeated.first >= 2 * period;
     if (!repeats || !has_one_more(longer.programs[i], program)) return false;
-    program.samples *= static_cast<double>(all) / fewer.simulated;
+    program.samples *= static_cast<double>(micro_batches) / fewer.simulated;
   }
   return true;
 }
@@ -145,16 +146,16 @@ std::vector<FewerMicroBatches> fewer_micro_batches(const Job& job) {
   const bool may_repeat = rhythm && trains(job.strategy) && !job.input.dataset &&
                           job.input.background_copy == 0_B && !job.input.prefetch &&
                           job.cuda_graphs != CudaGraphs::step;
-  std::vector<FewerMicroBatches> found;
-  if (!may_repeat) return found;
-  int all = 0;
+  std::vector<FewerMicroBatches> choices;
+  if (!may_repeat) return choices;
+  int simulated_so_far = 0;
   for (int attempt = 1;; attempt *= 2) {
     const auto least = attempt * (rhythm->in_flight + least_periods * rhythm->period);
     const auto left_out = (job.accumulate - least) / rhythm->period;
     const auto simulated = job.accumulate - left_out * rhythm->period;
-    all += simulated;
-    if (left_out < 1 || all > worthwhile * job.accumulate) return found;
-    found.push_back({.simulated = simulated, .period = rhythm->period, .left_out = left_out});
+    simulated_so_far += simulated;
+    if (left_out < 1 || simulated_so_far > worthwhile * job.accumulate) return choices;
+    choices.push_back({.simulated = simulated, .period = rhythm->period, .left_out = left_out});
   }
 }
 

@@ -49,14 +49,14 @@ Seconds network_core_time(const Platform& platform, const SteadyRun& run) {
 
 double share_cores_with_network(Platform& platform, const Loading& loading, Seconds step, Seconds network) {
   double taken = 0;
-  for (const auto& way : platform.loading) {
-    if (!way.cores) continue;
-    auto& resource = platform.resources[way.cores->index()];
-    const auto all = resource.capacity;
-    const auto loaders = step * (all * loading.cores_busy.value_or(0));
-    const auto left = std::max(all - network / step, all * (loaders / (loaders + network)));
-    taken = std::max(taken, all - left);
-    resource.capacity = left;
+  for (const auto& path : platform.loading) {
+    if (!path.cores) continue;
+    auto& resource = platform.resources[path.cores->index()];
+    const auto capacity = resource.capacity;
+    const auto loaders = step * (capacity * loading.cores_busy.value_or(0));
+    const auto remaining = std::max(capacity - network / step, capacity * (loaders / (loaders + network)));
+    taken = std::max(taken, capacity - remaining);
+    resource.capacity = remaining;
   }
   return taken;
 }

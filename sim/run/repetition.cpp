@@ -42,20 +42,20 @@ class StepItems {
 
   /// Of the actors, then of the groups; empty ones for those that others represent.
   std::vector<Sequence> take() {
-    std::vector<Sequence> all;
+    std::vector<Sequence> filled;
     for (auto* sequences : {&actors_, &groups_})
-      for (auto& one : *sequences)
-        if (!one.items.empty()) all.push_back(std::move(one));
-    return all;
+      for (auto& sequence : *sequences)
+        if (!sequence.items.empty()) filled.push_back(std::move(sequence));
+    return filled;
   }
 
  private:
   void add(std::size_t op) {
     const auto& origin = ops_.ops()[op].origin;
     if (origin.actor != Origin::none) {
-      auto& of = actors_[static_cast<std::size_t>(origin.actor)];
-      if (of.items.empty()) of.items.resize(workload_.programs[origin.program].tasks.size());
-      extend(of.items[static_cast<std::size_t>(origin.task)], op);
+      auto& sequence = actors_[static_cast<std::size_t>(origin.actor)];
+      if (sequence.items.empty()) sequence.items.resize(workload_.programs[origin.program].tasks.size());
+      extend(sequence.items[static_cast<std::size_t>(origin.task)], op);
     } else if (origin.group != Origin::none) {
       auto& items = groups_[static_cast<std::size_t>(origin.group)].items;
       const bool is_next = items.empty() || !is_same_call(items.back().first, op);
@@ -78,10 +78,10 @@ class StepItems {
   void set_period_of_actor(std::size_t actor, const Folding& folding) {
     const auto& program = workload_.program_of(ActorId{actor});
     const auto& repeated = program.repeated;
-    auto& own = actors_[actor];
-    own.first = repeated.first;
-    own.end = repeated.end;
-    own.period = repeated.period;
+    auto& actor_sequence = actors_[actor];
+    actor_sequence.first = repeated.first;
+    actor_sequence.end = repeated.end;
+    actor_sequence.period = repeated.period;
     std::map<Slot, std::vector<std::size_t>> calls;  // tasks, by slot
     for (std::size_t i = 0; i < program.tasks.size(); ++i)
       if (const auto* call = std::get_if<Call>(&program.tasks[i].work)) calls[call->group].push_back(i);
@@ -90,11 +90,12 @@ class StepItems {
         return static_cast<std::size_t>(std::ranges::lower_bound(tasks, task) - tasks.begin());
       };
       const auto group = workload_.actors[actor].groups[slot.index];
-      auto& of = groups_[folding.group_representative[group.index()].index()];
-      const bool is_first = of.end == 0;
-      of.period = before(repeated.first + repeated.period) - before(repeated.first);
-      of.first = std::max(of.first, before(repeated.first));
-      of.end = is_first ? before(repeated.end) : std::min(of.end, before(repeated.end));
+      auto& group_sequence = groups_[folding.group_representative[group.index()].index()];
+      const bool is_first = group_sequence.end == 0;
+      group_sequence.period = before(repeated.first + repeated.period) - before(repeated.first);
+      group_sequence.first = std::max(group_sequence.first, before(repeated.first));
+      group_sequence.end =
+          is_first ? before(repeated.end) : std::min(group_sequence.end, before(repeated.end));
     }
   }
 
@@ -110,10 +111,10 @@ class StepDates {
   StepDates(const Workload& workload, const Lowered& lowered, const Timeline& timeline, int step)
       : sequences_{StepItems{workload, lowered, step}.take()}, timeline_{timeline} {
     for (std::size_t i = 0; i < lowered.ops.size(); ++i) {
-      const auto of = lowered.ops.ops()[i].origin.step;
-      if (of == Origin::no_step) continue;
-      if (of < step) earlier_end_ = std::max(earlier_end_, timeline.end[i]);
-      if (of > step) later_start_ = std::min(later_start_, timeline.start[i]);
+      const auto op_step = lowered.ops.ops()[i].origin.step;
+      if (op_step == Origin::no_step) continue;
+      if (op_step < step) earlier_end_ = std::max(earlier_end_, timeline.end[i]);
+      if (op_step > step) later_start_ = std::min(later_start_, timeline.start[i]);
     }
   }
 
@@ -122,8 +123,8 @@ class StepDates {
     const auto& anchor = sequences_.front();
     const auto stride = std::max<std::size_t>(1, anchor.period / 4);
     for (auto item = anchor.end; item >= anchor.first + anchor.period + stride; item -= stride) {
-      const auto found = from_anchor(anchor, item - stride - anchor.period);
-      if (found && repeats(*found)) return found;
+      const auto period = from_anchor(anchor, item - stride - anchor.period);
+      if (period && repeats(*period)) return period;
     }
     return std::nullopt;
   }
@@ -135,21 +136,21 @@ class StepDates {
 
   /// The period from shortly after the end of an item, where nothing begins or ends.
   std::optional<RepeatedPeriod> from_anchor(const Sequence& anchor, std::size_t item) const {
-    const auto at = end_of(anchor.items[item]);
-    const auto length = end_of(anchor.items[item + anchor.period]) - at;
+    const auto item_end = end_of(anchor.items[item]);
+    const auto length = end_of(anchor.items[item + anchor.period]) - item_end;
     if (length <= Seconds{}) return std::nullopt;
     const auto clear = 4 * same * length;
-    auto next = at + length;
+    auto next = item_end + length;
     for (const auto& sequence : sequences_) {
-      for (const auto& of : sequence.items) {
-        for (auto op = of.first; op < of.first + of.count; ++op) {
+      for (const auto& op_range : sequence.items) {
+        for (auto op = op_range.first; op < op_range.first + op_range.count; ++op) {
           for (const auto date : {timeline_.start[op], timeline_.end[op]})
-            if (date > at + clear) next = std::min(next, date);
+            if (date > item_end + clear) next = std::min(next, date);
         }
       }
     }
-    const auto from = at + (next - at) / 2;
-    if (from - at < clear) return std::nullopt;
+    const auto from = item_end + (next - item_end) / 2;
+    if (from - item_end < clear) return std::nullopt;
     return RepeatedPeriod{.from = from, .to = from + length};
   }
 
@@ -214,13 +215,13 @@ class StepDates {
 
 std::optional<RepeatedPeriod> find_repetition(const Workload& workload, const Lowered& lowered,
                                               const Timeline& timeline, int last_step) {
-  std::optional<RepeatedPeriod> found;
+  std::optional<RepeatedPeriod> period;
   for (int step = 0; step <= last_step; ++step) {
-    found = StepDates{workload, lowered, timeline, step}.find();
-    if (!found) return std::nullopt;
+    period = StepDates{workload, lowered, timeline, step}.find();
+    if (!period) return std::nullopt;
   }
-  if (found) found->left_out = workload.first_program().repeated.left_out;
-  return found;
+  if (period) period->left_out = workload.first_program().repeated.left_out;
+  return period;
 }
 
 }  // namespace gradway

@@ -42,10 +42,10 @@ WaitRatio waiting_of(const SteadyRun& run, Seconds longest_wait) {
   const auto counts = idle_fractions(run.workload, run.lowered, run.timeline, run.window, longest_wait);
   std::size_t i = 0;
   for (const auto& program : measure_programs(run.workload, run.lowered, run.timeline, run.window)) {
-    const auto& parts = program.parts;
-    busy += (parts.compute + parts.optimizer) * program.ranks;
-    communication += parts.exposed_communication * program.ranks * counts[i];
-    idle += (parts.input_wait + parts.idle) * program.ranks * counts[i];
+    const auto& times = program.parts;
+    busy += (times.compute + times.optimizer) * program.ranks;
+    communication += times.exposed_communication * program.ranks * counts[i];
+    idle += (times.input_wait + times.idle) * program.ranks * counts[i];
     ++i;
   }
   if (busy <= Seconds{}) return {};
@@ -60,9 +60,9 @@ std::optional<ComputeCosts> costs_of_waiting(const Scenario& scenario, const Com
   if (costs.slowdown <= 1) return std::nullopt;
   const auto waiting = waiting_of(run, costs.longest_wait);
   if (waiting == WaitRatio{}) return std::nullopt;
-  auto found = compute_costs(scenario, waiting);
-  if (costs.slowdown < found.slowdown * noticeable) return std::nullopt;
-  return found;
+  auto costs_with_waiting = compute_costs(scenario, waiting);
+  if (costs.slowdown < costs_with_waiting.slowdown * noticeable) return std::nullopt;
+  return costs_with_waiting;
 }
 
 /// Notes what repeats in the reported step. @return whether the step is known from its fewer micro-batches
@@ -137,8 +137,8 @@ StepOutcome simulated_step(Scenario& scenario, ComputeCosts costs, const FewerMi
   const auto lowered = [&](const Workload& steps) {
     return lower(steps, scenario.platform, communicators, lowering_plan);
   };
-  const auto settle = [&](Workload of) {
-    return run_to_steady_state(std::move(of), scenario.platform, engine, lowered, on_progress, cache);
+  const auto settle = [&](Workload to_settle) {
+    return run_to_steady_state(std::move(to_settle), scenario.platform, engine, lowered, on_progress, cache);
   };
   auto run = settle(std::move(*workload));
   const auto repeats = [&] {

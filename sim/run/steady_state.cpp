@@ -89,9 +89,9 @@ std::string gigabytes(Bytes size) {
 void check_memory(const Workload& workload, const std::function<Lowered(const Workload&)>& lowered) {
   const auto steps = workload.steps;
   if (steps <= some_steps) return;
-  auto one = workload;
-  one.steps = 1;
-  const auto of_step = static_cast<double>(lowered(one).ops.size()) * bytes_of_op;
+  auto single_step = workload;
+  single_step.steps = 1;
+  const auto of_step = static_cast<double>(lowered(single_step).ops.size()) * bytes_of_op;
   const auto most = memory_limit();
   if (of_step * steps <= most) return;
   throw SimulationError{fmt::format(

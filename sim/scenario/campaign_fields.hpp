@@ -13,12 +13,12 @@ namespace campaign_lacks {
 constexpr bool has_interruptions(const CampaignSettings& campaign) {
   return campaign.failures || campaign.spot;
 }
-constexpr Lack interruptions(const KeyContext& at) {
-  return lack_unless(has_interruptions(at.campaign), "nothing interrupts the training",
+constexpr Lack interruptions(const KeyContext& context) {
+  return lack_unless(has_interruptions(context.campaign), "nothing interrupts the training",
                      "set campaign.failures or campaign.spot, or leave it out");
 }
-constexpr Lack repeated_failures(const KeyContext& at) {
-  const auto& failures = at.campaign.failures;
+constexpr Lack repeated_failures(const KeyContext& context) {
+  const auto& failures = context.campaign.failures;
   return lack_unless(failures && (failures->again > 0 || !failures->model.empty()),
                      "campaign.failures.again is 0", "set it, or leave again_within out");
 }
@@ -49,7 +49,10 @@ constexpr auto fields_of(std::type_identity<CheckpointSettings>) {
       field("weight", &Checkpoint::weight, value::Real{0.001, 1000},
             "with storage that also holds the data and mode async: weight of the writes when both share its "
             "bandwidth; loaders have weight 1",
-            {.is_echoed = [](const Checkpoint& to) { return to.storage && to.mode == SaveMode::async; }}),
+            {.is_echoed =
+                 [](const Checkpoint& checkpoint) {
+                   return checkpoint.storage && checkpoint.mode == SaveMode::async;
+                 }}),
       field("write", &Checkpoint::write, value::Amount{value::Unit::bandwidth, "50 GB/s"},
             "write bandwidth of the storage, for all ranks together; use this key or storage",
             {.is_echoed = [](const Checkpoint& checkpoint) { return !checkpoint.storage; }}),
@@ -222,7 +225,7 @@ constexpr auto fields_of(std::type_identity<CampaignSettings>) {
             "length of the training in epochs; requires samples_per_epoch"),
       field("samples_per_epoch", &Campaign::samples_per_epoch, value::Amount{value::Unit::samples, "1281167"},
             "number of samples in an epoch; required with epochs",
-            {.is_echoed = [](const Campaign& it) { return it.epochs.has_value(); }}),
+            {.is_echoed = [](const Campaign& campaign) { return campaign.epochs.has_value(); }}),
       CustomField{"checkpoint", value::Map{}, "how checkpoints are saved; default: no checkpoints"},
       CustomField{"restart", value::Map{},
                   "time to resume after an interruption, in addition to reading the checkpoint"},
@@ -235,7 +238,7 @@ constexpr auto fields_of(std::type_identity<CampaignSettings>) {
             "available within restart.requeue"),
       field("repair", &Campaign::repair, value::Amount{value::Unit::span, "24 h"},
             "with spares: time until a failed node is back",
-            {.is_echoed = [](const Campaign& it) { return it.spares.has_value(); }}),
+            {.is_echoed = [](const Campaign& campaign) { return campaign.spares.has_value(); }}),
       field("elastic_from", &Campaign::elastic_from, value::Whole{1, 1 << 20},
             "minimum number of GPUs with which the training continues after it lost nodes, in whole "
             "data-parallel replicas and with the same global batch; default: it waits for all nodes",

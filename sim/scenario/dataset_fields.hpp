@@ -31,8 +31,8 @@ constexpr auto fields_of(std::type_identity<Dataset::Cpu>) {
 constexpr auto fields_of(std::type_identity<Dataset>) {
   using namespace dataset_values;
   constexpr value::Amount size{value::Unit::size, "110 kB"};
-  constexpr auto is_delivered = [](const Dataset& it) { return it.delivered > Bytes{}; };
-  constexpr auto gpu_decodes = [](const Dataset& it) { return it.gpu_decode > Seconds{}; };
+  constexpr auto is_delivered = [](const Dataset& dataset) { return dataset.delivered > Bytes{}; };
+  constexpr auto gpu_decodes = [](const Dataset& dataset) { return dataset.gpu_decode > Seconds{}; };
   return std::tuple{
       CustomField{"source", value::Text{}, "where the figures come from; required in a file", "", false,
                   not_interpreted},
@@ -42,7 +42,7 @@ constexpr auto fields_of(std::type_identity<Dataset>) {
             "standard deviation of the sample size over its mean"),
       field("duplicates", &Dataset::duplicates, value::Real{0, 0.999},
             "share of its bytes that occur in other samples before, for input.dedup",
-            {.is_echoed = [](const Dataset& it) { return it.duplicates > 0; }}),
+            {.is_echoed = [](const Dataset& dataset) { return dataset.duplicates > 0; }}),
       field("format", &Dataset::format, value::Words{"a format", sample_format_words},
             "files: one file per sample; shards and pages: one request reads several samples; parquet: "
             "columns; tokens: slices of one file; csv: lines of text; mapped: arrays in a memory-mapped "
@@ -54,7 +54,7 @@ constexpr auto fields_of(std::type_identity<Dataset>) {
             "GPU time to decode a sample; default: the GPU cannot decode it", {.is_echoed = gpu_decodes}),
       field("pixels", &Dataset::pixels, value::Real{1, 1e12},
             "mean number of pixels of a JPEG image, which nvJPEG's time follows; default: unknown",
-            {.is_echoed = [](const Dataset& it) { return it.pixels > 0; }}),
+            {.is_echoed = [](const Dataset& dataset) { return dataset.pixels > 0; }}),
       field("delivered", &Dataset::delivered, size,
             "size of a sample when it is copied to the GPU; default: the model's own",
             {.is_echoed = is_delivered}),

@@ -92,9 +92,9 @@ constexpr std::array spots{
 };
 
 template <class Model, std::size_t count>
-constexpr std::array<std::string_view, count> names_of(const std::array<Model, count>& all) {
+constexpr std::array<std::string_view, count> names_of(const std::array<Model, count>& named_models) {
   std::array<std::string_view, count> names{};
-  for (std::size_t i = 0; i < count; ++i) names[i] = all[i].name;
+  for (std::size_t i = 0; i < count; ++i) names[i] = named_models[i].name;
   return names;
 }
 constexpr auto failure_names = names_of(models);
@@ -110,13 +110,13 @@ std::span<const std::string_view> spot_model_names() {
 }
 
 const FailureModel* find_failure_model(std::string_view name) {
-  const auto found = std::ranges::find(models, name, &FailureModel::name);
-  return found == models.end() ? nullptr : &*found;
+  const auto model = std::ranges::find(models, name, &FailureModel::name);
+  return model == models.end() ? nullptr : &*model;
 }
 
 const SpotModel* find_spot_model(std::string_view name) {
-  const auto found = std::ranges::find(spots, name, &SpotModel::name);
-  return found == spots.end() ? nullptr : &*found;
+  const auto model = std::ranges::find(spots, name, &SpotModel::name);
+  return model == spots.end() ? nullptr : &*model;
 }
 
 }  // namespace gradway

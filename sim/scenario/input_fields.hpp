@@ -26,43 +26,44 @@ constexpr auto fields_of(std::type_identity<Predicate>) {
 
 /// What keys of `input` need.
 namespace input_lacks {
-constexpr Lack dataset(const KeyContext& at) {
-  return lack_unless(at.job.input.dataset.has_value(), "samples are ready without input.dataset",
+constexpr Lack dataset(const KeyContext& context) {
+  return lack_unless(context.job.input.dataset.has_value(), "samples are ready without input.dataset",
                      "set input.dataset, or leave it out");
 }
-constexpr Lack storage(const KeyContext& at) {
-  return lack_unless(at.job.input.storage.has_value(), "samples are in host memory without input.storage",
+constexpr Lack storage(const KeyContext& context) {
+  return lack_unless(context.job.input.storage.has_value(),
+                     "samples are in host memory without input.storage",
                      "set input.storage, or leave it out");
 }
-constexpr Lack shared_storage(const KeyContext& at) {
-  const auto& input = at.job.input;
-  if (!input.storage) return storage(at);
+constexpr Lack shared_storage(const KeyContext& context) {
+  const auto& input = context.job.input;
+  if (!input.storage) return storage(context);
   return lack_unless(!input.storage->is_local(), "each node has its own storage");
 }
-constexpr Lack shared_network(const KeyContext& at) {
-  return lack_unless(at.job.input.shares_network, "the storage has its own network",
+constexpr Lack shared_network(const KeyContext& context) {
+  return lack_unless(context.job.input.shares_network, "the storage has its own network",
                      "write 'storage_network: shared', or leave it out");
 }
-constexpr Lack workers(const KeyContext& at) {
-  if (!at.job.input.dataset) return dataset(at);
-  return lack_unless(at.job.input.loader_workers > 0, "the training process loads the samples itself",
+constexpr Lack workers(const KeyContext& context) {
+  if (!context.job.input.dataset) return dataset(context);
+  return lack_unless(context.job.input.loader_workers > 0, "the training process loads the samples itself",
                      "set input.loader_workers, or leave it out");
 }
-constexpr Lack copies(const KeyContext& at) {
-  return lack_unless(at.job.input.background_copy > Bytes{}, "nothing is copied in the background",
+constexpr Lack copies(const KeyContext& context) {
+  return lack_unless(context.job.input.background_copy > Bytes{}, "nothing is copied in the background",
                      "set input.background_copy, or leave it out");
 }
-constexpr Lack staging(const KeyContext& at) {
-  return lack_unless(at.job.input.staged_from.has_value(), "the dataset is not staged",
+constexpr Lack staging(const KeyContext& context) {
+  return lack_unless(context.job.input.staged_from.has_value(), "the dataset is not staged",
                      "set input.staged_from, or leave it out");
 }
-constexpr Lack staging_or_prefetch(const KeyContext& at) {
-  return lack_unless(at.job.input.staged_from || at.job.input.cache_prefetch,
+constexpr Lack staging_or_prefetch(const KeyContext& context) {
+  return lack_unless(context.job.input.staged_from || context.job.input.cache_prefetch,
                      "nothing is copied between storage tiers",
                      "set input.staged_from or input.cache_prefetch, or leave it out");
 }
-constexpr Lack first_epoch(const KeyContext& at) {
-  const auto& input = at.job.input;
+constexpr Lack first_epoch(const KeyContext& context) {
+  const auto& input = context.job.input;
   return lack_unless(input.cache || input.persistent_workers || input.stage_in == StageIn::during,
                      "all epochs are alike without a cache, staging or persistent workers",
                      "set input.cache, or leave it out");

@@ -19,25 +19,27 @@ inline bool reads_values(const Job& job) {
 }
 
 namespace job_lacks {
-inline Lack host_reads(const KeyContext& at) {
-  return lack_unless(reads_values(at.job), "no values are read back",
+inline Lack host_reads(const KeyContext& context) {
+  return lack_unless(reads_values(context.job), "no values are read back",
                      "set job.host_reads to their number, or leave it out");
 }
-inline Lack convolutions(const KeyContext& at) {
-  return lack_unless(!at.model.run || has_convolutions(at.model.run), "the model has no convolutions");
+inline Lack convolutions(const KeyContext& context) {
+  return lack_unless(!context.model.run || has_convolutions(context.model.run),
+                     "the model has no convolutions");
 }
-inline Lack attention(const KeyContext& at) {
-  return lack_unless(runs_blocks_again(at.job.recompute) || (at.model.run && has_attention(at.model.run)),
-                     "the kernels of the model have no attention",
-                     "write 'recompute: full', or leave it out");
+inline Lack attention(const KeyContext& context) {
+  return lack_unless(
+      runs_blocks_again(context.job.recompute) || (context.model.run && has_attention(context.model.run)),
+      "the kernels of the model have no attention", "write 'recompute: full', or leave it out");
 }
-inline Lack whole_blocks(const KeyContext& at) {
-  const auto recompute = at.job.recompute;
+inline Lack whole_blocks(const KeyContext& context) {
+  const auto recompute = context.job.recompute;
   return lack_unless(runs_blocks_again(recompute) && recompute != Recompute::selective_op,
                      "no whole blocks are recomputed", "leave it out, or write 'recompute: full'");
 }
-inline Lack class_loss(const KeyContext& at) {
-  return lack_unless(at.model.tables.empty(), "the loss of a recommendation model has no logits of classes");
+inline Lack class_loss(const KeyContext& context) {
+  return lack_unless(context.model.tables.empty(),
+                     "the loss of a recommendation model has no logits of classes");
 }
 }  // namespace job_lacks
 

@@ -9,8 +9,8 @@ namespace gradway {
 namespace {
 
 double busiest_over_mean(const std::vector<double>& rows) {
-  const auto all = std::accumulate(rows.begin(), rows.end(), 0.0);
-  return std::ranges::max(rows) / all * static_cast<double>(rows.size());
+  const auto sum = std::accumulate(rows.begin(), rows.end(), 0.0);
+  return std::ranges::max(rows) / sum * static_cast<double>(rows.size());
 }
 
 /// Rows by rank that follow Zipf's law; popular experts are dealt to the ranks in turn.
@@ -36,9 +36,9 @@ class Digits {
   explicit Digits(int rank) : rank_{rank} {}
 
   int take(int size) {
-    const int at = rank_ % size;
+    const int digit = rank_ % size;
     rank_ /= size;
-    return at;
+    return digit;
   }
 
  private:
@@ -52,10 +52,10 @@ RankPlace place_of(const Layout& layout, int gpus, int rank) {
   const int data = gpus / layout.model_parallel_ranks();
   Digits digits{rank};
   int replicas = 1;  // product of the replica axes so far
-  const auto among_replicas = [&](int at, int size) {
-    place.replica += at * replicas;
+  const auto among_replicas = [&](int coordinate, int size) {
+    place.replica += coordinate * replicas;
     replicas *= size;
-    return at;
+    return coordinate;
   };
   for (const auto axis : layout.order) {
     if (axis == RankAxis::tensor) place.tensor = digits.take(layout.tensor);
@@ -77,10 +77,10 @@ RankPlace place_of(const Layout& layout, int gpus, int rank) {
 
 std::vector<double> expert_imbalances(const Layout& layout, int experts) {
   if (layout.expert == 1) return {1};
-  std::vector<double> found;
+  std::vector<double> imbalances;
   for (const auto& layer : layout.expert_rows)
-    found.push_back(busiest_over_mean(rows_by_rank(layer, layout.expert)));
-  if (!found.empty()) return found;
+    imbalances.push_back(busiest_over_mean(rows_by_rank(layer, layout.expert)));
+  if (!imbalances.empty()) return imbalances;
   if (experts == 0 || layout.expert_skew == 0) return {layout.expert_imbalance};
   const auto skewed = busiest_over_mean(skewed_rows(layout.expert_skew, experts, layout.expert));
   return {std::max(layout.expert_imbalance, skewed)};

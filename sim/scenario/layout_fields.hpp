@@ -14,26 +14,26 @@ constexpr auto fields_of(std::type_identity<Layout>) {
     return layout.expert * layout.expert_tensor > 1;
   };
   constexpr auto has_stages = [](const Layout& layout) { return layout.pipeline > 1; };
-  constexpr auto needs_tensor = [](const KeyContext& at) {
-    return lack_unless(at.job.layout.tensor > 1, "parallel.tensor is 1",
+  constexpr auto needs_tensor = [](const KeyContext& context) {
+    return lack_unless(context.job.layout.tensor > 1, "parallel.tensor is 1",
                        "leave it out, or set parallel.tensor");
   };
-  constexpr auto needs_context = [](const KeyContext& at) {
-    return lack_unless(at.job.layout.context > 1, "parallel.context is 1",
+  constexpr auto needs_context = [](const KeyContext& context) {
+    return lack_unless(context.job.layout.context > 1, "parallel.context is 1",
                        "leave it out, or set parallel.context");
   };
-  constexpr auto needs_experts = [](const KeyContext& at) {
-    return lack_unless(at.job.layout.expert > 1, "parallel.expert is 1",
+  constexpr auto needs_experts = [](const KeyContext& context) {
+    return lack_unless(context.job.layout.expert > 1, "parallel.expert is 1",
                        "leave it out, or set parallel.expert");
   };
-  constexpr auto needs_stages = [](const KeyContext& at) {
-    return lack_unless(at.job.layout.pipeline > 1, "parallel.pipeline is 1",
+  constexpr auto needs_stages = [](const KeyContext& context) {
+    return lack_unless(context.job.layout.pipeline > 1, "parallel.pipeline is 1",
                        "leave it out, or set parallel.pipeline");
   };
-  constexpr auto needs_chunks_of_pytorch = [](const KeyContext& at) {
-    const auto& layout = at.job.layout;
+  constexpr auto needs_chunks_of_pytorch = [](const KeyContext& context) {
+    const auto& layout = context.job.layout;
     return lack_unless(
-        layout.pipeline > 1 && layout.chunks > 1 && at.job.framework == Framework::pytorch,
+        layout.pipeline > 1 && layout.chunks > 1 && context.job.framework == Framework::pytorch,
         "it applies to PyTorch's pipelines of several chunks per rank only",
         "leave it out, or write 'framework: pytorch' and set parallel.pipeline and parallel.virtual");
   };

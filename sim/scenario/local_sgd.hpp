@@ -84,9 +84,9 @@ struct ClientSettings {
   /// @source Bonawitz et al., arXiv 1902.01046
   int ask() const { return asked.value_or(static_cast<int>(std::ceil(target * 1.3 - 1e-9))); }
   int count() const {
-    int all = 0;
-    for (const auto& one : classes) all += one.count;
-    return all;
+    int sum = 0;
+    for (const auto& client_class : classes) sum += client_class.count;
+    return sum;
   }
 };
 

@@ -55,18 +55,21 @@ constexpr auto fields_of(std::type_identity<ClientClass>) {
       field("slowdown", &Class::slowdown, value::Real{0.001, 1000},
             "step time of a client over that of the scenario's platform; use one of slowdown, step, rate and "
             "platform",
-            {.is_echoed = [](const Class& it) { return !it.step && !it.rate && it.platform.empty(); }}),
+            {.is_echoed =
+                 [](const Class& client_class) {
+                   return !client_class.step && !client_class.rate && client_class.platform.empty();
+                 }}),
       field("spread", &Class::spread, value::Amount{value::Unit::share, "30 %"},
             "standard deviation of a client's compute time over the mean of its class, log-normally "
             "distributed"),
       field("price", &Class::usd_per_hour, value::Amount{value::Unit::node_price, "3 USD/h"},
             "price of a client while it works",
-            {.is_echoed = [](const Class& it) { return it.usd_per_hour > 0; }}),
+            {.is_echoed = [](const Class& client_class) { return client_class.usd_per_hour > 0; }}),
       field("egress", &Class::usd_per_gb, value::Amount{value::Unit::data_price, "0.09 USD/GB"},
             "price of data that leaves a client"),
       field("data", &Class::data, value::Amount{value::Unit::size, "50 GB"},
             "amount of data stored at each client, to estimate what it would take to move it",
-            {.is_echoed = [](const Class& it) { return it.data > Bytes{}; }})};
+            {.is_echoed = [](const Class& client_class) { return client_class.data > Bytes{}; }})};
 }
 
 constexpr auto fields_of(std::type_identity<ClientSettings>) {
@@ -78,7 +81,10 @@ constexpr auto fields_of(std::type_identity<ClientSettings>) {
       field("asked", &Clients::asked, counts,
             "number of clients that are selected in a round; default: 130 % of the target, as in Bonawitz et "
             "al.",
-            {.effective = [](const Clients& it) { return std::optional{std::min(it.ask(), it.count())}; }}),
+            {.effective =
+                 [](const Clients& clients) {
+                   return std::optional{std::min(clients.ask(), clients.count())};
+                 }}),
       field("drop_out", &Clients::drop_out, value::Amount{value::Unit::share, "8 %"},
             "share of the selected clients that never answer"),
       field("deadline", &Clients::deadline, value::Amount{value::Unit::span, "20 min"},
@@ -93,7 +99,7 @@ constexpr auto fields_of(std::type_identity<ClientSettings>) {
 }
 
 constexpr auto fields_of(std::type_identity<LocalSgd>) {
-  constexpr auto meet_each_other = [](const LocalSgd& it) { return !it.clients; };
+  constexpr auto meet_each_other = [](const LocalSgd& local_sgd) { return !local_sgd.clients; };
   return std::tuple{
       field("workers", &LocalSgd::workers, value::Whole{2, 10000},
             "number of workers; each runs the whole job on its own job.gpus GPUs",
@@ -121,7 +127,9 @@ constexpr auto fields_of(std::type_identity<LocalSgd>) {
       CustomField{"wan", value::Map{}, "link from a worker to the next; use this key or clients"},
       field("data", &LocalSgd::data, value::Amount{value::Unit::size, "40 TB"},
             "amount of data stored at all workers together, to estimate what it would take to move it",
-            {.is_echoed = [](const LocalSgd& it) { return !it.clients && it.data > Bytes{}; }})};
+            {.is_echoed = [](const LocalSgd& local_sgd) {
+              return !local_sgd.clients && local_sgd.data > Bytes{};
+            }})};
 }
 
 }  // namespace gradway

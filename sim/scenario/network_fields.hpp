@@ -8,14 +8,14 @@ namespace gradway {
 /// The keys of `network`, which the fabric of a platform has as well.
 constexpr auto fields_of(std::type_identity<NetworkConditions>) {
   using Conditions = NetworkConditions;
-  constexpr auto needs_nodes = [](const KeyContext& at) {
-    return lack_unless(at.platform == nullptr || at.platform->nodes > 1,
+  constexpr auto needs_nodes = [](const KeyContext& context) {
+    return lack_unless(context.platform == nullptr || context.platform->nodes > 1,
                        "all GPUs of the job are in one node",
                        "leave it out, or set job.gpus to more than one node has");
   };
-  constexpr auto needs_loss = [](const KeyContext& at) {
-    if (at.platform == nullptr) return Lack{};
-    const auto& network = at.platform->network;
+  constexpr auto needs_loss = [](const KeyContext& context) {
+    if (context.platform == nullptr) return Lack{};
+    const auto& network = context.platform->network;
     return lack_unless(network && network->conditions.loss.value_or(0) > 0,
                        "no packets are lost between nodes", "leave it out, or set network.loss");
   };

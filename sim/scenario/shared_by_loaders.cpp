@@ -137,8 +137,8 @@ bool shares_nics(const InputSettings& input) {
 namespace {
 
 /// A half is left to the loaders.
-BytesPerSecond left_by(BytesPerSecond copy, BytesPerSecond all) {
-  return all - std::min(copy, all * 0.5);
+BytesPerSecond left_by(BytesPerSecond copy, BytesPerSecond bandwidth) {
+  return bandwidth - std::min(copy, bandwidth * 0.5);
 }
 
 void slow_down(StorageRates& rates, double factor) {
@@ -147,10 +147,10 @@ void slow_down(StorageRates& rates, double factor) {
 }
 
 StorageRates rates_of(const StorageTier& tier, Bytes request) {
-  auto all = tier.burst ? tier.burst->sustained : tier.read;
+  auto rate = tier.burst ? tier.burst->sustained : tier.read;
   if (tier.requests_per_second)
-    all = std::min(all, BytesPerSecond{request.value() * *tier.requests_per_second});
-  return {all, tier.per_node, tier.is_local()};
+    rate = std::min(rate, BytesPerSecond{request.value() * *tier.requests_per_second});
+  return {rate, tier.per_node, tier.is_local()};
 }
 
 }  // namespace

@@ -22,17 +22,18 @@ constexpr bool splits_parameters(const Zero& zero) {
   return zero.stage == 3;
 }
 
-inline Lack accumulates(const KeyContext& at) {
-  return lack_unless(at.job.accumulate > 1, "job.accumulate is 1", "set job.accumulate, or leave it out");
+inline Lack accumulates(const KeyContext& context) {
+  return lack_unless(context.job.accumulate > 1, "job.accumulate is 1",
+                     "set job.accumulate, or leave it out");
 }
-inline Lack powersgd(const KeyContext& at) {
-  const auto* ddp = std::get_if<Ddp>(&at.job.strategy);
+inline Lack powersgd(const KeyContext& context) {
+  const auto* ddp = std::get_if<Ddp>(&context.job.strategy);
   return lack_unless(ddp == nullptr || ddp->comm_hook == CommHook::powersgd,
                      "the communication hook is not powersgd",
                      "write 'comm_hook: powersgd', or leave it out");
 }
-inline Lack redundancy(const KeyContext& at) {
-  const auto* ddp = std::get_if<Ddp>(&at.job.strategy);
+inline Lack redundancy(const KeyContext& context) {
+  const auto* ddp = std::get_if<Ddp>(&context.job.strategy);
   return lack_unless(ddp == nullptr || ddp->zero_redundancy, "strategy.zero_redundancy is false",
                      "write 'zero_redundancy: true', or leave it out");
 }
@@ -211,14 +212,14 @@ constexpr auto fields_of(std::type_identity<DistributedOptimizer>) {
             "format in which gradients are reduced"),
       field("fp8_param_gather", &Megatron::fp8_param_gather, value::Boolean{},
             "with precision fp8: weights are kept and gathered in fp8 (--fp8-param-gather)",
-            {.is_echoed = [](const Megatron& it) { return it.fp8_param_gather; }}),
+            {.is_echoed = [](const Megatron& megatron) { return megatron.fp8_param_gather; }}),
       field("tensor_owners", &Megatron::tensor_owners, value::Whole{1, strategy_values::most_ranks},
             "InternLM's optimizer (zero1) instead of Megatron's: gradients are all-reduced, and each of N "
             "ranks updates whole tensors and broadcasts them; default: even shards"),
       field("gradient_accumulation_fusion", &Megatron::gradient_accumulation_fusion, value::Boolean{},
             "the products of weight gradients accumulate into the gradient buffers; false: a separate kernel "
             "adds each gradient (--no-gradient-accumulation-fusion)",
-            {.is_echoed = [](const Megatron& it) { return !it.gradient_accumulation_fusion; }})};
+            {.is_echoed = [](const Megatron& megatron) { return !megatron.gradient_accumulation_fusion; }})};
 }
 
 /// Calls `visit` with the type of each strategy and its name.

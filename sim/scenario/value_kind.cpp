@@ -29,38 +29,38 @@ constexpr std::array<std::string_view, 16> units{"a size",
 
 struct ToWords {
   std::string operator()(const Boolean&) const { return "true or false"; }
-  std::string operator()(const Whole& of) const { return fmt::format("{} to {}", of.least, of.most); }
-  std::string operator()(const Gpus& of) const { return fmt::format("1 to {}", of.most); }
-  std::string operator()(const Real& of) const {
-    return fmt::format("a number from {} to {}", plain_number(of.least), plain_number(of.most));
+  std::string operator()(const Whole& kind) const { return fmt::format("{} to {}", kind.least, kind.most); }
+  std::string operator()(const Gpus& kind) const { return fmt::format("1 to {}", kind.most); }
+  std::string operator()(const Real& kind) const {
+    return fmt::format("a number from {} to {}", plain_number(kind.least), plain_number(kind.most));
   }
   std::string operator()(const Slowdown&) const { return "a slow-down from 1 to 1000"; }
-  std::string operator()(const Words& of) const { return fmt::format("{}", fmt::join(of.words, ", ")); }
-  std::string operator()(const WordsOrNone& of) const {
-    return fmt::format("none, {}", fmt::join(of.words, ", "));
+  std::string operator()(const Words& kind) const { return fmt::format("{}", fmt::join(kind.words, ", ")); }
+  std::string operator()(const WordsOrNone& kind) const {
+    return fmt::format("none, {}", fmt::join(kind.words, ", "));
   }
-  std::string operator()(const Amount& of) const {
-    return fmt::format("{}{}{} such as {}{}{}", of.instead_of, of.instead_of.empty() ? "" : ", or ",
-                       units[static_cast<std::size_t>(of.unit)], of.example, of.zero.empty() ? "" : ", or ",
-                       of.zero);
+  std::string operator()(const Amount& kind) const {
+    return fmt::format("{}{}{} such as {}{}{}", kind.instead_of, kind.instead_of.empty() ? "" : ", or ",
+                       units[static_cast<std::size_t>(kind.unit)], kind.example,
+                       kind.zero.empty() ? "" : ", or ", kind.zero);
   }
-  std::string operator()(const Elements& of) const {
-    return fmt::format("a number of elements such as {}", of.example);
+  std::string operator()(const Elements& kind) const {
+    return fmt::format("a number of elements such as {}", kind.example);
   }
-  std::string operator()(const WholeOrWord& of) const {
-    return fmt::format("{}, or {}", of.word, (*this)(of.numbers));
+  std::string operator()(const WholeOrWord& kind) const {
+    return fmt::format("{}, or {}", kind.word, (*this)(kind.numbers));
   }
   std::string operator()(const Wrapping&) const {
     return "block, whole, or a number of blocks such as 4 blocks";
   }
-  std::string operator()(const Resharding& of) const {
-    return fmt::format("true, false, or 2 to {}", of.most);
+  std::string operator()(const Resharding& kind) const {
+    return fmt::format("true, false, or 2 to {}", kind.most);
   }
   std::string operator()(const AxisOrder&) const { return "an axis order such as tp-cp-ep-dp-pp"; }
   std::string operator()(const RowsOfExperts&) const {
     return "a list of numbers, one per expert, or a list of such lists, one per layer with experts";
   }
-  std::string operator()(const Described& of) const { return std::string{of.text}; }
+  std::string operator()(const Described& kind) const { return std::string{kind.text}; }
   std::string operator()(const Name&) const { return "a name"; }
   std::string operator()(const Text&) const { return "a text"; }
   std::string operator()(const Names&) const { return "a list of names"; }
@@ -87,9 +87,9 @@ std::vector<std::string_view> words_of(const Kind& kind) {
   if (std::holds_alternative<Boolean>(kind)) return {"true", "false"};
   if (const auto* words = std::get_if<Words>(&kind)) return {words->words.begin(), words->words.end()};
   if (const auto* words = std::get_if<WordsOrNone>(&kind)) {
-    std::vector<std::string_view> all{"none"};
-    all.insert(all.end(), words->words.begin(), words->words.end());
-    return all;
+    std::vector<std::string_view> allowed{"none"};
+    allowed.insert(allowed.end(), words->words.begin(), words->words.end());
+    return allowed;
   }
   if (const auto* counted = std::get_if<WholeOrWord>(&kind)) return {counted->word};
   return {};

@@ -20,8 +20,8 @@ std::string text(const Wrapping& kind, const Wrap& wrap);
 std::string text(const AxisOrder& kind, const std::array<RankAxis, 5>& order);
 /// "" without rows.
 std::string text(const RowsOfExperts& kind, const ExpertRows& rows);
-inline std::string text(const Boolean&, bool given) {
-  return given ? "true" : "false";
+inline std::string text(const Boolean&, bool flag) {
+  return flag ? "true" : "false";
 }
 std::string text(const Real&, double number);
 std::string text(const Slowdown&, double times);

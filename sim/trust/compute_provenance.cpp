@@ -79,15 +79,15 @@ void add_move(const Scenario& scenario, const ProfileCosts& costs, Provenance& p
 /// Share of the time of a profile's 32-bit matrix products in kernels that round to TF32, as their names
 /// say.
 double share_of_tf32(const Profile& profile) {
-  Seconds all{};
+  Seconds matrix_time{};
   Seconds rounded{};
   for (const auto& launch : profile.launches) {
     const bool is_tf32 = launch.precision == Precision::tf32;
     if (launch.kind != KernelClass::matrix || (!is_tf32 && launch.precision != Precision::fp32)) continue;
-    all += launch.gpu;
+    matrix_time += launch.gpu;
     if (is_tf32) rounded += launch.gpu;
   }
-  return all > Seconds{} ? rounded / all : 0;
+  return matrix_time > Seconds{} ? rounded / matrix_time : 0;
 }
 
 /// Products in fp32 and in TF32 are other kernels with other durations. PyTorch's switches decide, not the
@@ -208,9 +208,9 @@ void add_memory_format(const Scenario& scenario, const ComputeCosts& costs, Prov
   const auto passes = total(costs.forward) + total(costs.backward);
   const bool may_save = convolutions > least_saving * passes;
   if (job.channels_last || !on_tensor_cores || !may_save) return;
-  auto other = scenario;
-  other.job.channels_last = true;
-  const auto other_costs = compute_costs(other);
+  auto alternative = scenario;
+  alternative.job.channels_last = true;
+  const auto other_costs = compute_costs(alternative);
   const auto saving = 1 - (total(other_costs.forward) + total(other_costs.backward)) / passes;
   if (saving > least_saving) add(provenance.warnings, warning::ChannelsLastFaster{saving});
 }

@@ -16,9 +16,10 @@ namespace gradway {
 namespace {
 
 /// What remains of an uncertainty without an independent part of it.
-double rest_of(double uncertainty, double part) {
+double rest_of(double uncertainty, double independent) {
   const auto square = [](double x) { return x * x; };
-  return std::expm1(std::sqrt(std::max(0.0, square(std::log1p(uncertainty)) - square(std::log1p(part)))));
+  return std::expm1(
+      std::sqrt(std::max(0.0, square(std::log1p(uncertainty)) - square(std::log1p(independent)))));
 }
 
 /// The measured step that a prediction of compute is based on.
@@ -89,33 +90,35 @@ class Errors {
         links_{identity_of_links(scenario.platform, step_basis.transport)} {}
 
   std::vector<PossibleError> all(const ComputeCosts& costs) {
-    for (const auto& part : uncertain_parts(metrics_, basis_)) {
-      switch (part.part) {
+    for (const auto& step_part : uncertain_parts(metrics_, basis_)) {
+      switch (step_part.part) {
         case PartOfStep::compute:
-          add_compute(part, measured_step_of(scenario_, costs));
+          add_compute(step_part, measured_step_of(scenario_, costs));
           break;
         case PartOfStep::launches:
         case PartOfStep::hidden_launches:
-          add_launches(part);
+          add_launches(step_part);
           break;
         case PartOfStep::exposed_communication:
         case PartOfStep::hidden_communication:
-          add_collectives(part);
+          add_collectives(step_part);
           break;
         case PartOfStep::contention:
-          add(part, links_, error_source::LinkContention{basis_.transport, gpu()});
+          add(step_part, links_, error_source::LinkContention{basis_.transport, gpu()});
           break;
         case PartOfStep::exchange:
-          add(part, digest_of(model(), links_), error_source::Exchange{model(), basis_.transport, gpu()});
+          add(step_part, digest_of(model(), links_),
+              error_source::Exchange{model(), basis_.transport, gpu()});
           break;
         case PartOfStep::input:
-          add(part, digest_of(platform()), error_source::InputCopies{platform()});
+          add(step_part, digest_of(platform()), error_source::InputCopies{platform()});
           break;
         case PartOfStep::making:
-          add(part, job_.samples, error_source::SampleCosts{scenario_.job.input.dataset->name, platform()});
+          add(step_part, job_.samples,
+              error_source::SampleCosts{scenario_.job.input.dataset->name, platform()});
           break;
         case PartOfStep::reading:
-          add(part, job_.storage, source_of_samples());
+          add(step_part, job_.storage, source_of_samples());
           break;
       }
     }
@@ -132,77 +135,81 @@ class Errors {
     return error_source::StorageRate{tier->name};
   }
 
-  void add(const UncertainPart& part, std::string what, ErrorSource source) {
-    if (part.time > Seconds{} && part.uncertainty > 0)
-      errors_.push_back({{part.part, std::move(what)},
+  void add(const UncertainPart& step_part, std::string digest, ErrorSource source) {
+    if (step_part.time > Seconds{} && step_part.uncertainty > 0)
+      errors_.push_back({{step_part.part, std::move(digest)},
                          std::move(source),
-                         part.time,
-                         part.uncertainty,
-                         part.spare,
-                         part.saves});
+                         step_part.time,
+                         step_part.uncertainty,
+                         step_part.spare,
+                         step_part.saves});
   }
 
-  /// Adds an error of at most `own`. @return the part with the rest of its uncertainty
-  UncertainPart without(const UncertainPart& part, double own, std::string what, ErrorSource source) {
-    own = std::min(own, part.uncertainty);
-    add({part.part, part.time, own, part.spare, part.saves}, std::move(what), std::move(source));
-    return {part.part, part.time, rest_of(part.uncertainty, own), part.spare, part.saves};
+  /// Adds an error of at most `limit`. @return the part with the rest of its uncertainty
+  UncertainPart without(const UncertainPart& step_part, double limit, std::string digest,
+                        ErrorSource source) {
+    limit = std::min(limit, step_part.uncertainty);
+    add({step_part.part, step_part.time, limit, step_part.spare, step_part.saves}, std::move(digest),
+        std::move(source));
+    return {step_part.part, step_part.time, rest_of(step_part.uncertainty, limit), step_part.spare,
+            step_part.saves};
   }
 
   /// A program's launches are the same on every CPU, whose speed differs.
-  void add_launches(const UncertainPart& part) {
-    const auto of_cpu = std::min(part.uncertainty, uncertainty_of_launches(Basis::elsewhere));
-    const auto cpu = without(part, rest_of(part.uncertainty, of_cpu), job_.launches,
+  void add_launches(const UncertainPart& step_part) {
+    const auto of_cpu = std::min(step_part.uncertainty, uncertainty_of_launches(Basis::elsewhere));
+    const auto cpu = without(step_part, rest_of(step_part.uncertainty, of_cpu), job_.launches,
                              error_source::ProgramLaunches{model()});
     add(cpu, digest_of(job_.launches, platform()), error_source::HostLaunches{model(), platform()});
   }
 
-  void add_compute(const UncertainPart& part, const std::optional<MeasuredStep>& measured) {
-    const auto of_batch = uncertainty_of_batch(part.uncertainty, measured);
-    auto rest = without(part, own_uncertainty_of_kernels, digest_of(job_.step, "kernels"),
-                        error_source::JobKernels{});
+  void add_compute(const UncertainPart& step_part, const std::optional<MeasuredStep>& measured) {
+    const auto of_batch = uncertainty_of_batch(step_part.uncertainty, measured);
+    auto remainder = without(step_part, own_uncertainty_of_kernels, digest_of(job_.step, "kernels"),
+                             error_source::JobKernels{});
     if (metrics_.communication > Seconds{})
-      rest = without(rest, rest_of(own_uncertainty_of_contention, own_uncertainty_of_kernels),
-                     digest_of(job_.exchange, "beside"), error_source::JobContention{});
-    if (!measured && basis_.compute > Basis::stretched) return add_unmeasured(rest, of_batch);
-    auto time = rest.time;
-    const auto uncertainty = rest.uncertainty;
+      remainder = without(remainder, rest_of(own_uncertainty_of_contention, own_uncertainty_of_kernels),
+                          digest_of(job_.exchange, "beside"), error_source::JobContention{});
+    if (!measured && basis_.compute > Basis::stretched) return add_unmeasured(remainder, of_batch);
+    auto time = remainder.time;
+    const auto uncertainty = remainder.uncertainty;
     const auto precision = scenario_.job.precision;
-    const auto what = digest_of(model(), gpu(), std::string{name_of(precision)},
-                                measured ? measured->identity : std::string{"roofline"});
+    const auto digest = digest_of(model(), gpu(), std::string{name_of(precision)},
+                                  measured ? measured->identity : std::string{"roofline"});
     const error_source::Compute compute{
         model(), gpu(), precision,
         measured ? measured->reference : error_source::ComputeReference{error_source::RooflineReference{}}};
     // The time of another optimizer than the measured one follows from the roofline alone.
     if (const auto optimizer = scenario_.job.optimizer; measured && measured->optimizer != optimizer) {
       time -= metrics_.optimizer;
-      add({part.part, metrics_.optimizer, uncertainty}, digest_of(what, name_of(optimizer)),
+      add({step_part.part, metrics_.optimizer, uncertainty}, digest_of(digest, name_of(optimizer)),
           error_source::OtherOptimizer{optimizer, compute});
     }
-    add({part.part, time, rest_of(uncertainty, of_batch)}, what, compute);
+    add({step_part.part, time, rest_of(uncertainty, of_batch)}, digest, compute);
     const auto batch = batch_of(measured);
-    add({part.part, time, of_batch}, digest_of(digest_key_of(batch), what),
+    add({step_part.part, time, of_batch}, digest_of(digest_key_of(batch), digest),
         error_source::OtherBatch{batch, scenario_.job.batch_per_gpu, compute});
   }
 
   /// No step of the model was measured: the errors of this job's kernels, sequences and batch, and of the
   /// program on every GPU. The rest is an error of the GPU.
-  void add_unmeasured(const UncertainPart& part, double of_batch) {
+  void add_unmeasured(const UncertainPart& step_part, double of_batch) {
     const auto precision = scenario_.job.precision;
-    auto rest = without(part, own_uncertainty_of_other_kernels, digest_of(job_.kernels),
-                        error_source::JobOperations{});
-    rest = without(rest, own_uncertainty_of_sequence,
-                   digest_of(model(), "sequence", std::to_string(scenario_.job.sequence)),
-                   error_source::ModelSequence{model()});
+    auto remainder = without(step_part, own_uncertainty_of_other_kernels, digest_of(job_.kernels),
+                             error_source::JobOperations{});
+    remainder = without(remainder, own_uncertainty_of_sequence,
+                        digest_of(model(), "sequence", std::to_string(scenario_.job.sequence)),
+                        error_source::ModelSequence{model()});
     const auto batch = scenario_.job.batch_per_gpu;
-    rest = without(rest, of_batch, digest_of(model(), "batch", std::to_string(batch)),
-                   error_source::ModelBatch{batch, model()});
-    const auto own = basis_.compute == Basis::predicted
-                         ? std::min(own_uncertainty_of_timed_gpu, rest.uncertainty)
-                         : rest.uncertainty;
-    rest = without(rest, rest_of(rest.uncertainty, own), digest_of(model(), "program", name_of(precision)),
-                   error_source::ModelProgram{model()});
-    add(rest, digest_of(model(), gpu(), name_of(precision)),
+    remainder = without(remainder, of_batch, digest_of(model(), "batch", std::to_string(batch)),
+                        error_source::ModelBatch{batch, model()});
+    const auto program_uncertainty = basis_.compute == Basis::predicted
+                                         ? std::min(own_uncertainty_of_timed_gpu, remainder.uncertainty)
+                                         : remainder.uncertainty;
+    remainder =
+        without(remainder, rest_of(remainder.uncertainty, program_uncertainty),
+                digest_of(model(), "program", name_of(precision)), error_source::ModelProgram{model()});
+    add(remainder, digest_of(model(), gpu(), name_of(precision)),
         error_source::Compute{model(), gpu(), precision, std::nullopt});
   }
 
@@ -229,24 +236,24 @@ class Errors {
     return batch == error_source::OtherBatch::Batch::larger ? "larger batches of " : "smaller batches of ";
   }
 
-  void add_collectives(const UncertainPart& part) {
-    const auto rest =
-        without(part, own_uncertainty_of_collectives, job_.exchange, error_source::JobCollectives{});
+  void add_collectives(const UncertainPart& step_part) {
+    const auto remainder =
+        without(step_part, own_uncertainty_of_collectives, job_.exchange, error_source::JobCollectives{});
     const auto transport = basis_.transport;
     const auto& calibration = scenario_.calibration.name;
     const bool is_measured = basis_.communication < Basis::elsewhere && !calibration.empty();
-    const auto what = digest_of(name_of(transport), is_measured ? calibration : links_);
+    const auto digest = digest_of(name_of(transport), is_measured ? calibration : links_);
     const auto source = [&](int ranks) -> ErrorSource {
       if (is_measured) return error_source::CalibratedCollectives{transport, calibration, ranks};
       return error_source::NominalCollectives{transport, platform(), ranks};
     };
-    if (basis_.communication != Basis::stretched) return add(rest, what, source(0));
-    const auto as_measured =
-        std::min(rest.uncertainty, uncertainty_of_collectives(Basis::measured, transport, basis_.adapted));
-    add({rest.part, rest.time, as_measured}, what, source(0));
+    if (basis_.communication != Basis::stretched) return add(remainder, digest, source(0));
+    const auto as_measured = std::min(remainder.uncertainty,
+                                      uncertainty_of_collectives(Basis::measured, transport, basis_.adapted));
+    add({remainder.part, remainder.time, as_measured}, digest, source(0));
     const auto ranks = scenario_.job.gpus;
-    add({rest.part, rest.time, rest_of(rest.uncertainty, as_measured)},
-        digest_of(what, std::to_string(ranks)), source(ranks));
+    add({remainder.part, remainder.time, rest_of(remainder.uncertainty, as_measured)},
+        digest_of(digest, std::to_string(ranks)), source(ranks));
   }
 
   const Scenario& scenario_;

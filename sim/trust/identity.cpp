@@ -36,11 +36,11 @@ class Values {
   }
 
   /// Adds the fields of a table that have an effect and belong to the identity.
-  /// @param part only fields that decide this kind of error; null: all fields
+  /// @param effect only fields that decide this kind of error; null: all fields
   template <class Settings>
-  Values& fields(const Settings& settings, bool FieldEffects::*part = nullptr) {
+  Values& fields(const Settings& settings, bool FieldEffects::*effect = nullptr) {
     for_each_field<Settings>([&](const auto& field) {
-      if (!field.traits.outside_identity.empty() || (part != nullptr && !(field.traits.affects.*part)))
+      if (!field.traits.outside_identity.empty() || (effect != nullptr && !(field.traits.affects.*effect)))
         return;
       const bool has_value = counts(field, settings);
       one(has_value);
@@ -92,22 +92,25 @@ class Values {
     fields(settings, &FieldEffects::exchange);
     if constexpr (requires { replicas_of(settings); }) one(replicas_of(settings));
   }
-  void one(const Lora& it) { add(it.rank, it.targets, it.quantised); }
-  void one(const BackgroundFlow& it) {
-    add(it.from, it.to, it.rate, it.load, it.weight, it.start, it.end, it.period);
+  void one(const Lora& lora) { add(lora.rank, lora.targets, lora.quantised); }
+  void one(const BackgroundFlow& flow) {
+    add(flow.from, flow.to, flow.rate, flow.load, flow.weight, flow.start, flow.end, flow.period);
   }
-  void one(const Codec& it) { add(it.name, it.ratio, it.decompressed); }
-  void one(const Column& it) { add(it.name, it.size, it.unpacked, it.codec); }
-  void one(const Dataset& it) {
-    add(it.name, it.sample_size, it.request, it.compressible, it.unpack, it.columns, it.row_group, it.cpu);
-    fields(it, &FieldEffects::exchange);
+  void one(const Codec& codec) { add(codec.name, codec.ratio, codec.decompressed); }
+  void one(const Column& column) { add(column.name, column.size, column.unpacked, column.codec); }
+  void one(const Dataset& dataset) {
+    add(dataset.name, dataset.sample_size, dataset.request, dataset.compressible, dataset.unpack,
+        dataset.columns, dataset.row_group, dataset.cpu);
+    fields(dataset, &FieldEffects::exchange);
   }
-  void one(const StorageTier& it) {
-    add(it.name, it.burst);
-    fields(it, &FieldEffects::exchange);
+  void one(const StorageTier& tier) {
+    add(tier.name, tier.burst);
+    fields(tier, &FieldEffects::exchange);
   }
-  void one(const Predicate& it) { add(it.selectivity, it.rows, it.false_positives); }
-  void one(const Cache& it) { add(it.kind, it.size, it.policy, it.tier); }
+  void one(const Predicate& predicate) {
+    add(predicate.selectivity, predicate.rows, predicate.false_positives);
+  }
+  void one(const Cache& cache) { add(cache.kind, cache.size, cache.policy, cache.tier); }
 
   Digest digest_;
 };

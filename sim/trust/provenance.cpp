@@ -69,10 +69,11 @@ bool is_used(const HoldoutError& group) {
 void add_calibration_transfer(const Calibration& calibration, Provenance& provenance) {
   if (!calibration.adapted) return;
   provenance::CalibrationTransfer transfer{calibration.name, calibration.adapted->from, {}};
-  for (const auto& part : calibration.adapted->parts) {
-    if (part.rows == 0 || !part.before) continue;
+  for (const auto& hardware_part : calibration.adapted->parts) {
+    if (hardware_part.rows == 0 || !hardware_part.before) continue;
     transfer.parts.push_back(
-        {part.what, part.before->median, part.after ? std::optional{part.after->median} : std::nullopt});
+        {hardware_part.what, hardware_part.before->median,
+         hardware_part.after ? std::optional{hardware_part.after->median} : std::nullopt});
   }
   provenance.basis.emplace_back(std::move(transfer));
 }
@@ -153,10 +154,10 @@ void add_keys_without_effect(const Scenario& scenario, Provenance& provenance) {
 }
 
 /// The collective with the largest uncertainty counts for all.
-void add_collectives(const Calibration& calibration, const std::vector<CollectiveProvenance>& all,
+void add_collectives(const Calibration& calibration, const std::vector<CollectiveProvenance>& collectives,
                      Provenance& provenance) {
   double most = -1;
-  for (const auto& collective : all) {
+  for (const auto& collective : collectives) {
     const ProvenanceFact fact = collectives_from(collective, calibration);
     if (std::ranges::find(provenance.basis, fact) == provenance.basis.end()) provenance.basis.push_back(fact);
     for (auto& extrapolation : extrapolations_of(collective))
@@ -182,7 +183,7 @@ Provenance provenance_of(const Scenario& scenario, const ComputeCosts& costs,
   if (!platform.speeds.as_built())
     add(provenance.warnings, warning::WhatIfSpeeds{platform.speeds, platform.name});
   for (const auto& of_files : scenario.warnings)
-    std::visit([&](const auto& one) { add(provenance.warnings, one); }, of_files);
+    std::visit([&](const auto& file_warning) { add(provenance.warnings, file_warning); }, of_files);
   add_compute_provenance(scenario, costs, provenance);
   add_offload(scenario, provenance);
   add_collectives(scenario.calibration, collectives, provenance);

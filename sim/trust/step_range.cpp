@@ -36,15 +36,16 @@ constexpr double uncertainty_of_measured_loaders = 0.08;
 
 /// Adds the parts of a worker's time per step. The part that training overlaps may grow without effect up to
 /// its slack.
-void add_loading(std::vector<UncertainPart>& parts, const Metrics& metrics, const StepBasis& step_basis) {
+void add_loading(std::vector<UncertainPart>& step_parts, const Metrics& metrics,
+                 const StepBasis& step_basis) {
   const auto& loading = *metrics.loading;
   const auto own_wait = std::max(Seconds{}, loading.wait - loading.for_others);
-  parts.back().time = std::max(Seconds{}, metrics.input_wait - own_wait);  // the copy
+  step_parts.back().time = std::max(Seconds{}, metrics.input_wait - own_wait);  // the copy
   const auto training = metrics.step_time - loading.wait;
   const auto spare =
       loading.has_workers ? std::max(Seconds{}, training - loading.reading - loading.making) : Seconds{};
-  parts.push_back({PartOfStep::making, loading.making, step_basis.making, spare, loading.wait});
-  parts.push_back({PartOfStep::reading, loading.reading, step_basis.reading, spare, loading.wait});
+  step_parts.push_back({PartOfStep::making, loading.making, step_basis.making, spare, loading.wait});
+  step_parts.push_back({PartOfStep::reading, loading.reading, step_basis.reading, spare, loading.wait});
 }
 
 double square(Seconds time) {
@@ -149,7 +150,7 @@ std::vector<UncertainPart> uncertain_parts(const Metrics& metrics, const StepBas
   // Time beyond the step that a CPU at the upper end of the uncertainty takes to issue it.
   const auto late =
       std::max(Seconds{}, metrics.issue * (1 + launches) - metrics.step_time - by_launches * launches);
-  std::vector<UncertainPart> parts{
+  std::vector<UncertainPart> step_parts{
       {PartOfStep::compute, metrics.compute + metrics.optimizer,
        uncertainty_of_compute(step_basis.compute, step_basis.batch_ratio)},
       {PartOfStep::launches, by_launches, launches},
@@ -159,19 +160,21 @@ std::vector<UncertainPart> uncertain_parts(const Metrics& metrics, const StepBas
       {PartOfStep::contention, hidden, uncertainty_of_contention(step_basis.contention)},
       {PartOfStep::exchange, exchanging, uncertainty_of_exchange(step_basis.contention)},
       {PartOfStep::input, metrics.input_wait, input_uncertainty}};
-  if (metrics.loading) add_loading(parts, metrics, step_basis);
-  return parts;
+  if (metrics.loading) add_loading(step_parts, metrics, step_basis);
+  return step_parts;
 }
 
-Seconds lengthens(const UncertainPart& part) {
-  return std::max(Seconds{}, part.time * part.uncertainty - part.spare);
+Seconds lengthens(const UncertainPart& step_part) {
+  return std::max(Seconds{}, step_part.time * step_part.uncertainty - step_part.spare);
 }
 
-Seconds shortens(const UncertainPart& part) {
-  const bool only_lengthens = part.part == PartOfStep::hidden_communication ||
-                              part.part == PartOfStep::hidden_launches || part.part == PartOfStep::exchange;
+Seconds shortens(const UncertainPart& step_part) {
+  const bool only_lengthens = step_part.part == PartOfStep::hidden_communication ||
+                              step_part.part == PartOfStep::hidden_launches ||
+                              step_part.part == PartOfStep::exchange;
   return only_lengthens ? Seconds{}
-                        : std::min(part.saves, part.time * (part.uncertainty / (1 + part.uncertainty)));
+                        : std::min(step_part.saves,
+                                   step_part.time * (step_part.uncertainty / (1 + step_part.uncertainty)));
 }
 
 TimeRange step_range(const Metrics& metrics, const StepBasis& step_basis) {
@@ -179,14 +182,14 @@ TimeRange step_range(const Metrics& metrics, const StepBasis& step_basis) {
   double down = 0;
   Seconds late{};
   Seconds early{};
-  for (const auto& part : uncertain_parts(metrics, step_basis)) {
-    if (is_of_the_host(part.part)) {
-      late += lengthens(part);
-      early += shortens(part);
+  for (const auto& step_part : uncertain_parts(metrics, step_basis)) {
+    if (is_of_the_host(step_part.part)) {
+      late += lengthens(step_part);
+      early += shortens(step_part);
       continue;
     }
-    up += square(lengthens(part));
-    down += square(shortens(part));
+    up += square(lengthens(step_part));
+    down += square(shortens(step_part));
   }
   up += square(late);
   down += square(early);

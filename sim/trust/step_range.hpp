@@ -57,8 +57,8 @@ inline constexpr std::array<std::string_view, 10> part_words{"compute",
 static_assert(part_words.size() == static_cast<std::size_t>(PartOfStep::reading) + 1);
 
 /// Whether the time of the part depends on the CPU that launches kernels.
-constexpr bool is_of_the_host(PartOfStep part) {
-  return part == PartOfStep::launches || part == PartOfStep::hidden_launches;
+constexpr bool is_of_the_host(PartOfStep step_part) {
+  return step_part == PartOfStep::launches || step_part == PartOfStep::hidden_launches;
 }
 
 /// A part of a step with its relative uncertainty.
@@ -74,8 +74,8 @@ std::vector<UncertainPart> uncertain_parts(const Metrics& metrics, const StepBas
 /// Change of the step if a part takes 1 + uncertainty times the predicted time, or that time divided by it.
 /// Overlapped communication and waiting ranks can lengthen the step, but not shorten it, and a loader saves
 /// at most the time that the step waits for it.
-Seconds lengthens(const UncertainPart& part);
-Seconds shortens(const UncertainPart& part);
+Seconds lengthens(const UncertainPart& step_part);
+Seconds shortens(const UncertainPart& step_part);
 
 /// Launches that the step waits for and those that it hides are issued by one CPU, so their errors add up.
 /// The errors of all other parts are independent: they add as squares.

@@ -19,17 +19,17 @@ struct Shift {
 
 /// Changes of two steps by one error.
 struct Shifts {
-  Shift one;
-  Shift other;
+  Shift step;
+  Shift reference;
 };
 
 using ErrorsOfTwo = std::map<Cause, Shifts>;
 
-void add(ErrorsOfTwo& all, const std::vector<PossibleError>& errors, Shift Shifts::*side) {
+void add(ErrorsOfTwo& shifts_by_cause, const std::vector<PossibleError>& errors, Shift Shifts::*side) {
   for (const auto& error : errors) {
     auto cause = error.cause;
     if (is_of_the_host(cause.part)) cause.part = PartOfStep::launches;
-    auto& shift = all[cause].*side;
+    auto& shift = shifts_by_cause[cause].*side;
     shift.up += lengthens(error.uncertain());
     shift.down += shortens(error.uncertain());
   }
@@ -54,18 +54,19 @@ class Spread {
 
 }  // namespace
 
-Expected step_ratio(Seconds one, const std::vector<PossibleError>& of_one, Seconds other,
-                    const std::vector<PossibleError>& of_other) {
-  if (one == other && one == Seconds{}) return {1, 1, 1};
-  const auto value = one / other;
-  if (one == Seconds{} || other == Seconds{}) return {value, value, value};
+Expected step_ratio(Seconds step, const std::vector<PossibleError>& step_errors, Seconds reference,
+                    const std::vector<PossibleError>& reference_errors) {
+  if (step == reference && step == Seconds{}) return {1, 1, 1};
+  const auto value = step / reference;
+  if (step == Seconds{} || reference == Seconds{}) return {value, value, value};
   ErrorsOfTwo errors;
-  add(errors, of_one, &Shifts::one);
-  add(errors, of_other, &Shifts::other);
+  add(errors, step_errors, &Shifts::step);
+  add(errors, reference_errors, &Shifts::reference);
   Spread spread;
   for (const auto& [what, shifts] : errors) {
-    spread.add(std::log(((one + shifts.one.up) / one) / ((other + shifts.other.up) / other)),
-               std::log(((one - shifts.one.down) / one) / ((other - shifts.other.down) / other)));
+    spread.add(
+        std::log(((step + shifts.step.up) / step) / ((reference + shifts.reference.up) / reference)),
+        std::log(((step - shifts.step.down) / step) / ((reference - shifts.reference.down) / reference)));
   }
   return spread.around(value);
 }

@@ -414,7 +414,8 @@ using Warning = std::variant<
 
 /// "memory-tight"
 inline std::string_view code_of(const Warning& warning) {
-  return std::visit([](const auto& one) { return std::remove_cvref_t<decltype(one)>::code; }, warning);
+  return std::visit([](const auto& alternative) { return std::remove_cvref_t<decltype(alternative)>::code; },
+                    warning);
 }
 
 /// Whether it says that times of communication are extrapolated from other measurements.

@@ -120,7 +120,7 @@ void DdpSync::read_used(TaskList& tasks) {
 
 /// Copies the gradients into their buckets with one kernel each, which also divides by the number of ranks,
 /// and reduces each full bucket.
-void DdpSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) {
+void DdpSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& task, bool is_last) {
   while (is_last && count > 0) {
     const auto bucket = reduced_.size();
     const auto& open = buckets_[bucket];
@@ -129,9 +129,9 @@ void DdpSync::gradients_ready(TaskList& tasks, std::size_t count, const Task& of
     for (std::size_t i = 0; i < take; ++i) size += open.gradients[filled_ + i].size;
     const auto kernels = static_cast<int>(take);
     const auto hook = ddp_cpu.gradient + (ddp_.searches_each_step() ? ddp_cpu.mark : Seconds{});
-    const auto id = tasks.memory_kernels(of.name + " into bucket " + std::to_string(bucket), 2 * size,
+    const auto id = tasks.memory_kernels(task.name + " into bucket " + std::to_string(bucket), 2 * size,
                                          kernels, tasks.cpu(hook) * kernels);
-    tasks[id].layer = of.layer;
+    tasks[id].layer = task.layer;
     tasks[id].unit = static_cast<std::int32_t>(bucket);
     count -= take;
     filled_ += take;

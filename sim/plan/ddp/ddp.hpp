@@ -17,7 +17,7 @@ class DdpSync final : public Sync {
   void before_step(TaskList& tasks) override;
   void before_micro_step(TaskList&, MicroStep micro) override { is_last_ = micro.is_last; }
   void after_forward(TaskList& tasks, Module module) override;
-  void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override;
+  void gradients_ready(TaskList& tasks, std::size_t count, const Task& task, bool is_last) override;
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;
   Seconds extra_pause() const override;

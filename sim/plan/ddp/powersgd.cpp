@@ -11,16 +11,16 @@ namespace {
 
 /// The matrices and other tensors of a bucket.
 struct Split {
-  int matrices = 0;     ///< tensors that are compressed
-  int others = 0;       ///< tensors that are reduced without compression
-  double elements = 0;  ///< of the matrices
+  int matrices = 0;      ///< tensors that are compressed
+  int uncompressed = 0;  ///< tensors that are reduced without compression
+  double elements = 0;   ///< of the matrices
   double other_elements = 0;
   double rows = 0;     ///< sum of n: elements of all P for rank 1
   double columns = 0;  ///< sum of m: elements of all Q for rank 1
 };
 
 Split split(const ReadyBucket& ready, int rank) {
-  Split parts;
+  Split shares;
   for (const auto& gradient : ready.bucket.gradients) {
     const auto& parameter = ready.model.layers[static_cast<std::size_t>(gradient.layer)]
                                 .parameters[static_cast<std::size_t>(gradient.parameter)];
@@ -28,16 +28,16 @@ Split split(const ReadyBucket& ready, int rank) {
     const auto n = static_cast<double>(parameter.shape.front());
     const auto m = elements / n;
     if (powersgd_compresses(parameter, rank)) {
-      ++parts.matrices;
-      parts.elements += elements;
-      parts.rows += n;
-      parts.columns += m;
+      ++shares.matrices;
+      shares.elements += elements;
+      shares.rows += n;
+      shares.columns += m;
     } else {
-      ++parts.others;
-      parts.other_elements += elements;
+      ++shares.uncompressed;
+      shares.other_elements += elements;
     }
   }
-  return parts;
+  return shares;
 }
 
 /// Gram-Schmidt for `tensors` matrices of `rank` columns: a norm and a division per column, and for all but
@@ -56,35 +56,39 @@ bool powersgd_compresses(const Parameter& parameter, int rank) {
 }
 
 TaskId reduce_with_powersgd(TaskList& tasks, const ReadyBucket& ready, int rank) {
-  const auto parts = split(ready, rank);
+  const auto shares = split(ready, rank);
   const auto phase = Phase::communication;
-  const auto name = [&](const char* what) { return fmt::format("bucket {} powersgd {}", ready.index, what); };
+  const auto name = [&](const char* operation) {
+    return fmt::format("bucket {} powersgd {}", ready.index, operation);
+  };
   const auto moves = [&](double bytes_an_element, double elements, int kernels) {
     return tasks.memory(Bytes{bytes_an_element * elements}, kernels);
   };
-  const auto all = ready.bucket.size.value() / 4;
-  const auto columns = orthogonalisation_kernels(parts.matrices, rank);
+  const auto bucket_elements = ready.bucket.size.value() / 4;
+  const auto columns = orthogonalisation_kernels(shares.matrices, rank);
   const auto orthogonalisation = tasks.tiny(columns, column_kernel);
   const auto product = [&](BytesPerSecond most, int kernels) {
-    return std::max(moves(4, parts.elements, kernels), Bytes{4 * parts.elements} / most);
+    return std::max(moves(4, shares.elements, kernels), Bytes{4 * shares.elements} / most);
   };
 
-  tasks.kernel(name("add error"), phase, moves(12, all, 1), 1);
-  tasks.kernel(name("clone"), phase, moves(8, all, 1), 1);
-  tasks.kernel(name("gather uncompressed"), phase, moves(8, parts.other_elements, 2), 2);
+  tasks.kernel(name("add error"), phase, moves(12, bucket_elements, 1), 1);
+  tasks.kernel(name("clone"), phase, moves(8, bucket_elements, 1), 1);
+  tasks.kernel(name("gather uncompressed"), phase, moves(8, shares.other_elements, 2), 2);
   tasks.kernel(name("orthogonalise Q"), phase, orthogonalisation, columns);
-  auto last = tasks.kernel(name("P = M Q"), phase, product(powersgd_rates.p, parts.matrices), parts.matrices);
+  auto last =
+      tasks.kernel(name("P = M Q"), phase, product(powersgd_rates.p, shares.matrices), shares.matrices);
   last =
-      all_reduce(tasks, name("all-reduce uncompressed"), Bytes{4 * parts.other_elements}, ready.index, last);
-  last = tasks.kernel_after(last, name("scatter uncompressed"), phase,
-                            moves(8, parts.other_elements, parts.others + 1), parts.others + 1);
-  last = all_reduce(tasks, name("all-reduce P"), Bytes{4 * parts.rows * rank}, ready.index, last);
+      all_reduce(tasks, name("all-reduce uncompressed"), Bytes{4 * shares.other_elements}, ready.index, last);
+  last =
+      tasks.kernel_after(last, name("scatter uncompressed"), phase,
+                         moves(8, shares.other_elements, shares.uncompressed + 1), shares.uncompressed + 1);
+  last = all_reduce(tasks, name("all-reduce P"), Bytes{4 * shares.rows * rank}, ready.index, last);
   last = tasks.kernel_after(last, name("orthogonalise P"), phase, orthogonalisation, columns);
-  last = tasks.kernel_after(last, name("Q = M^T P"), phase, product(powersgd_rates.q, parts.matrices),
-                            parts.matrices);
-  last = all_reduce(tasks, name("all-reduce Q"), Bytes{4 * parts.columns * rank}, ready.index, last);
-  last = tasks.kernel_after(last, name("M = P Q^T"), phase, product(powersgd_rates.outer, parts.matrices + 1),
-                            parts.matrices + 1);
+  last = tasks.kernel_after(last, name("Q = M^T P"), phase, product(powersgd_rates.q, shares.matrices),
+                            shares.matrices);
+  last = all_reduce(tasks, name("all-reduce Q"), Bytes{4 * shares.columns * rank}, ready.index, last);
+  last = tasks.kernel_after(last, name("M = P Q^T"), phase,
+                            product(powersgd_rates.outer, shares.matrices + 1), shares.matrices + 1);
   Task sync;
   sync.name = name("synchronise");
   sync.work = Wait{};
@@ -93,7 +97,7 @@ TaskId reduce_with_powersgd(TaskList& tasks, const ReadyBucket& ready, int rank)
   sync.host_waits = true;
   sync.after = {last};
   last = tasks.add(std::move(sync));
-  last = tasks.kernel_after(last, name("new error"), phase, moves(12, all, 1), 1);
+  last = tasks.kernel_after(last, name("new error"), phase, moves(12, bucket_elements, 1), 1);
   tasks[last].launch += tasks.cpu(ddp_cpu.powersgd);
   return last;
 }

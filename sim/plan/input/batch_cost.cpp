@@ -43,8 +43,8 @@ void add_nvjpeg(BatchCost& cost, const Scenario& scenario, Bytes stored, Bytes d
 
 /// Time of the stages that is proportional to the bytes of the samples.
 Seconds of_bytes(const BatchCost& cost) {
-  const auto at = [&](LoaderStage stage) { return cost.on_core[static_cast<std::size_t>(stage)]; };
-  return at(LoaderStage::decompress) + at(LoaderStage::parse) + at(LoaderStage::decode);
+  const auto core_time = [&](LoaderStage stage) { return cost.on_core[static_cast<std::size_t>(stage)]; };
+  return core_time(LoaderStage::decompress) + core_time(LoaderStage::parse) + core_time(LoaderStage::decode);
 }
 
 /// Reads coming samples into the cache of the node, from which workers then read all of them.

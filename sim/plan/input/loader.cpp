@@ -91,11 +91,11 @@ void Loader::take_batch(TaskList& tasks, int batch) const {
 }
 
 std::vector<Read> Loader::reads() const {
-  std::vector<Read> all;
-  if (cost_->stored.bytes > 0_B) all.push_back(cost_->stored);
-  if (cost_->cold) all.push_back(*cost_->cold);
-  if (cost_->cached) all.push_back(*cost_->cached);
-  return all;
+  std::vector<Read> batch_reads;
+  if (cost_->stored.bytes > 0_B) batch_reads.push_back(cost_->stored);
+  if (cost_->cold) batch_reads.push_back(*cost_->cold);
+  if (cost_->cached) batch_reads.push_back(*cost_->cached);
+  return batch_reads;
 }
 
 TaskId Loader::read_ahead(Program& program, int batch) const {
@@ -154,14 +154,14 @@ void Loader::add_workers(Workload& workload) const {
     std::vector<ChannelId> channels;
     std::vector<int> depths{depth, depth};
     if (cost_->ahead) depths.push_back(batches_ahead(settings_));
-    for (const auto one : depths) {
+    for (const auto channel_depth : depths) {
       channels.emplace_back(workload.channels.size());
-      workload.channels.push_back({loader, ActorId{rank}, one});
+      workload.channels.push_back({loader, ActorId{rank}, channel_depth});
     }
     workload.actors[rank].channels = channels;
     const auto gpu = workload.actors[rank].at;
-    const auto at = delivers_to_gpu(settings_) ? gpu : routes.home_socket(gpu).value_or(gpu);
-    workload.actors.push_back({.program = of_loader, .at = at, .channels = channels});
+    const auto device = delivers_to_gpu(settings_) ? gpu : routes.home_socket(gpu).value_or(gpu);
+    workload.actors.push_back({.program = of_loader, .at = device, .channels = channels});
   }
 }
 

@@ -56,9 +56,9 @@ class BatchTasks {
   /// calls of tf.data go on with the next batch.
   double threads() const {
     const auto& job = scenario_.job;
-    const double all = job.input.loader_workers;
-    if (job.input.loader == LoaderKind::tf_data) return all;
-    return job.batch_per_gpu / std::ceil(job.batch_per_gpu / all);
+    const double workers = job.input.loader_workers;
+    if (job.input.loader == LoaderKind::tf_data) return workers;
+    return job.batch_per_gpu / std::ceil(job.batch_per_gpu / workers);
   }
 
   /// Each parallel call of tf.data reads on its own; DALI's reader is one thread.

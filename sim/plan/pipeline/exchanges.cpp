@@ -27,20 +27,22 @@ Exchanges::Exchanges(const Layout& layout, Framework framework, const RankPart& 
   auto slot = stage.first_slot;
   for (const auto& hop : hops_of(pipeline_)) {
     if (hop.from != stage.rank && hop.to != stage.rank) continue;
-    const auto* what = hop.is_backward ? "gradients" : "activations";
+    const auto* content = hop.is_backward ? "gradients" : "activations";
     neighbours_.push_back(
-        {hop, slot, common ? *common : tasks.add_stream(fmt::format("{} {} to {}", what, hop.from, hop.to))});
+        {hop, slot,
+         common ? *common : tasks.add_stream(fmt::format("{} {} to {}", content, hop.from, hop.to))});
     ++slot.index;
   }
   tied_slot_ = slot;
 }
 
 /// Null if both stages are on one rank.
-const Exchanges::Neighbour* Exchanges::find(int from, int to, bool is_backward) const {
-  if (from == to) return nullptr;
-  const auto found = std::ranges::find(neighbours_, StageHop{from, to, is_backward}, &Neighbour::hop);
-  expects(found != neighbours_.end(), "stages that follow each other are joined");
-  return &*found;
+const Exchanges::Neighbour* Exchanges::find(int sender, int receiver, bool is_backward) const {
+  if (sender == receiver) return nullptr;
+  const auto neighbour =
+      std::ranges::find(neighbours_, StageHop{sender, receiver, is_backward}, &Neighbour::hop);
+  expects(neighbour != neighbours_.end(), "stages that follow each other are joined");
+  return &*neighbour;
 }
 
 /// The rank whose output the pass needs.
@@ -71,9 +73,10 @@ std::vector<RankGroup> groups_inside(const Layout& layout) {
   return groups;
 }
 
-TaskId Exchanges::transfer(const Neighbour& with, Bytes size, const char* what, std::vector<TaskId> after) {
+TaskId Exchanges::transfer(const Neighbour& with, Bytes size, const char* operation,
+                           std::vector<TaskId> after) {
   Task task;
-  task.name = fmt::format("{} {}", what, with.hop.is_backward ? "gradients" : "activations");
+  task.name = fmt::format("{} {}", operation, with.hop.is_backward ? "gradients" : "activations");
   task.work = Call{CollectiveKind::send, Bytes{size.value() / shares_}, with.slot, !stage_.receives.empty()};
   task.phase = Phase::communication;
   task.stream = with.stream;
@@ -103,13 +106,13 @@ TaskId Exchanges::wait_for(std::vector<TaskId> transfers) {
 
 /// Exchanges messages between two passes.
 void Exchanges::exchange(const ChunkPass* done, const ChunkPass* next, const std::vector<TaskId>& computed) {
-  const auto* to = done ? target_of(*done) : nullptr;
-  const auto* from = next ? source_of(*next) : nullptr;
+  const auto* target = done ? target_of(*done) : nullptr;
+  const auto* source = next ? source_of(*next) : nullptr;
   auto ready = computed;  // the CPU issues nothing before they have ended
-  const auto send = [&] { return transfer(*to, size_for(*done, true), "send", ready); };
-  const auto receive = [&] { return transfer(*from, size_for(*next, false), "receive", ready); };
+  const auto send = [&] { return transfer(*target, size_for(*done, true), "send", ready); };
+  const auto receive = [&] { return transfer(*source, size_for(*next, false), "receive", ready); };
   const auto alone = [&](TaskId call) { ready = {wait_for({call})}; };
-  if (to && from && framework_ == Framework::megatron && to->hop.to == from->hop.from) {
+  if (target && source && framework_ == Framework::megatron && target->hop.to == source->hop.from) {
     const auto sent = send();
     wait_for({sent, receive()});
     return;
@@ -117,13 +120,13 @@ void Exchanges::exchange(const ChunkPass* done, const ChunkPass* next, const std
   // The order of messages must match between neighbours: DeepSpeed's TrainSchedule receives a gradient first
   // if the neighbour sends it first. With gpipe, or too few micro-batches, the neighbour still waits for the
   // last activations.
-  const bool turns_back = to && from && done->pass == Pass::forward && next->pass != Pass::forward;
+  const bool turns_back = target && source && done->pass == Pass::forward && next->pass != Pass::forward;
   const bool receives_first = turns_back && pipeline_.schedule != Schedule::gpipe &&
                               done->micro_batch - next->micro_batch >= pipeline_.ranks - 1 - stage_.rank;
   if (receives_first) alone(receive());
-  if (to) alone(send());
-  if (from && !receives_first) alone(receive());
-  if (from && shares_ > 1) alone(gather(size_for(*next, false), ready));
+  if (target) alone(send());
+  if (source && !receives_first) alone(receive());
+  if (source && shares_ > 1) alone(gather(size_for(*next, false), ready));
 }
 
 std::optional<TaskId> Exchanges::before(const std::vector<ChunkPass>& turns, std::size_t turn) {

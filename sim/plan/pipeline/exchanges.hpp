@@ -60,10 +60,10 @@ class Exchanges {
     StreamId stream{0};
   };
 
-  const Neighbour* find(int from, int to, bool is_backward) const;
+  const Neighbour* find(int sender, int receiver, bool is_backward) const;
   const Neighbour* source_of(const ChunkPass& turn) const;
   const Neighbour* target_of(const ChunkPass& turn) const;
-  TaskId transfer(const Neighbour& with, Bytes size, const char* what, std::vector<TaskId> after);
+  TaskId transfer(const Neighbour& with, Bytes size, const char* operation, std::vector<TaskId> after);
   Bytes size_for(const ChunkPass& turn, bool is_target) const;
   TaskId gather(Bytes size, std::vector<TaskId> after);
   TaskId wait_for(std::vector<TaskId> transfers);

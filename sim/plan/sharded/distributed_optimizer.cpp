@@ -52,11 +52,11 @@ DistributedOptimizerSync::DistributedOptimizerSync(const RankScenario& scenario)
     const auto& shape = of_layer.parameters[static_cast<std::size_t>(gradient.parameter)].shape;
     if (settings_.fp8_param_gather && of_layer.takes_fp8 && shape.size() > 1) in_fp8_.back() += elements;
     const auto block = blocks_.of_layer[layer];
-    auto& of = buckets_of_[!by_block_              ? layer
-                           : block == Blocks::none ? buckets_of_.size() - 1
-                                                   : static_cast<std::size_t>(block)];
+    auto& block_buckets = buckets_of_[!by_block_              ? layer
+                                      : block == Blocks::none ? buckets_of_.size() - 1
+                                                              : static_cast<std::size_t>(block)];
     const auto bucket = units_.size() - 1;
-    if (of.empty() || of.back() != bucket) of.push_back(bucket);
+    if (block_buckets.empty() || block_buckets.back() != bucket) block_buckets.push_back(bucket);
   }
   state_.resize(units_.size());
 }

@@ -28,7 +28,7 @@ class DistributedOptimizerSync final : public Sync {
   double accumulation_traffic() const override { return (width_ + 2 * reduced_) / fp32_bytes; }
   void before_step(TaskList& tasks) override;
   void before_forward(TaskList& tasks, Module module) override;
-  void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override;
+  void gradients_ready(TaskList& tasks, std::size_t count, const Task& task, bool is_last) override;
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;
   std::optional<OwnGradients> own_gradients() const override {

@@ -35,16 +35,16 @@ FsdpSync::FsdpSync(const RankScenario& scenario)
       reduced_width_{bytes_or(settings_.reduce_dtype, gradient_width_)},
       state_(groups_.size()),
       units_{groups_.units(reduced_width_)} {
-  const auto part = [&](const char* name, auto colour) {
+  const auto add_partition = [&](const char* name, auto colour) {
     partitions_.push_back({name, colour});
     return Slot{static_cast<std::uint32_t>(partitions_.size() - 1)};
   };
   const auto shards = shards_;
-  if (shards > 1) shards_slot_ = part("shards", [shards](int rank) { return rank / shards; });
+  if (shards > 1) shards_slot_ = add_partition("shards", [shards](int rank) { return rank / shards; });
   if (settings_.replicate > 1)
-    replicas_slot_ = part("replicas", [shards](int rank) { return rank % shards; });
+    replicas_slot_ = add_partition("replicas", [shards](int rank) { return rank % shards; });
   if (const auto few = resharded_over(0); few > Fsdp::kept)
-    fewer_slot_ = part("resharded", [few](int rank) { return rank / few; });
+    fewer_slot_ = add_partition("resharded", [few](int rank) { return rank / few; });
 }
 
 /// @return `Fsdp::over_all`, `Fsdp::kept`, or the number of ranks that keep a whole copy after the forward
@@ -88,23 +88,25 @@ void FsdpSync::after_backward(TaskList& tasks, Module module) {
 void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   auto& state = state_[group];
   if (state.gathered) return;
-  const auto& of = groups_[group];
+  const auto& wrapped_group = groups_[group];
   const bool over_fewer = state.over_fewer;
   const int over = over_fewer ? resharded_over(group) : shards_;
-  const bool casts =
-      (gathered_width_ != kept_width_ || settings_.fp8_all_gather) && !over_fewer && of.tensors() > 0;
+  const bool casts = (gathered_width_ != kept_width_ || settings_.fp8_all_gather) && !over_fewer &&
+                     wrapped_group.tensors() > 0;
   if (settings_.cpu_offload && !over_fewer) from_host(tasks, group);
   const auto traffic =
       (casts ? share(group, kept_width_) + trained(group) / shards_ : Bytes{}) + 2 * gathered(group) / over;
-  const auto in = tasks.kernel_on(copy_in_, fmt::format("{} copy-in", of.name), traffic / fsdp_copies.copy_in,
-                                  casts ? 4 : 2, tasks.hook(fsdp_cpu.gather, of.gathered_tensors()));
+  const auto in =
+      tasks.kernel_on(copy_in_, fmt::format("{} copy-in", wrapped_group.name), traffic / fsdp_copies.copy_in,
+                      casts ? 4 : 2, tasks.hook(fsdp_cpu.gather, wrapped_group.gathered_tensors()));
   tasks[in].unit = static_cast<std::int32_t>(group);
   if (gate_) tasks[in].after.push_back(*gate_);
   state.gathered = in;
   if (over == 1) return;
-  const auto id = tasks.call(
-      {CollectiveKind::all_gather, gathered(group), over_fewer ? fewer_slot_ : shards_slot_},
-      over_fewer ? fewer_stream_ : communicator_stream, fmt::format("{} all-gather", of.name), {}, in);
+  const auto id =
+      tasks.call({CollectiveKind::all_gather, gathered(group), over_fewer ? fewer_slot_ : shards_slot_},
+                 over_fewer ? fewer_stream_ : communicator_stream,
+                 fmt::format("{} all-gather", wrapped_group.name), {}, in);
   tasks[id].unit = static_cast<std::int32_t>(group);
   state.gathered = id;
 }
@@ -138,10 +140,10 @@ TaskId FsdpSync::to_host(TaskList& tasks, std::size_t group, TaskId reduced) {
 
 /// @pre it was gathered
 TaskId FsdpSync::copy_out(TaskList& tasks, std::size_t group) {
-  const auto& of = groups_[group];
-  const auto id =
-      tasks.memory_kernels(fmt::format("{} copy-out", of.name), 2 * gathered(group) / fsdp_copies.copy_out, 1,
-                           tasks.hook(fsdp_cpu.copy_out, of.gathered_tensors()));
+  const auto& wrapped_group = groups_[group];
+  const auto id = tasks.memory_kernels(fmt::format("{} copy-out", wrapped_group.name),
+                                       2 * gathered(group) / fsdp_copies.copy_out, 1,
+                                       tasks.hook(fsdp_cpu.copy_out, wrapped_group.gathered_tensors()));
   add_table(tasks, id, fsdp_copies.table);
   tasks[id].after.push_back(*state_[group].gathered);
   tasks[id].unit = static_cast<std::int32_t>(group);
@@ -181,9 +183,10 @@ void FsdpSync::enter_backward(TaskList& tasks, std::size_t group) {
     gather(tasks, group);
     gate_ = copy_out(tasks, group);
   }
-  const auto here = std::ranges::find(order_, group) - order_.begin();
-  for (std::ptrdiff_t ahead = 1; ahead <= std::max(1, settings_.backward_prefetch) && ahead <= here; ++ahead)
-    gather(tasks, order_[static_cast<std::size_t>(here - ahead)]);
+  const auto position = std::ranges::find(order_, group) - order_.begin();
+  for (std::ptrdiff_t ahead = 1; ahead <= std::max(1, settings_.backward_prefetch) && ahead <= position;
+       ++ahead)
+    gather(tasks, order_[static_cast<std::size_t>(position - ahead)]);
 }
 
 void FsdpSync::leave_backward(TaskList& tasks, std::size_t group) {
@@ -218,20 +221,22 @@ void FsdpSync::after_backward_pass(TaskList& tasks) {
 
 /// Gradients of a micro-step without reduction are kept whole, in the format of the reduction.
 void FsdpSync::add_to_unsharded(TaskList& tasks, std::size_t group, bool is_first) {
-  const auto& of = groups_[group];
+  const auto& wrapped_group = groups_[group];
   double width = gradient_width_ + 2 * reduced_width_;
   if (is_first) width = gradient_width_ == reduced_width_ ? 0 : gradient_width_ + reduced_width_;
-  const auto id = tasks.memory_kernels(fmt::format("{} gradients kept", of.name), whole(group, width),
-                                       width > 0 ? of.tensors() : 0, tasks.hook(fsdp_cpu.keep, of.tensors()));
+  const auto id = tasks.memory_kernels(fmt::format("{} gradients kept", wrapped_group.name),
+                                       whole(group, width), width > 0 ? wrapped_group.tensors() : 0,
+                                       tasks.hook(fsdp_cpu.keep, wrapped_group.tensors()));
   tasks[id].unit = static_cast<std::int32_t>(group);
 }
 
 /// @param moved memory traffic of copying gradients into the reduction buffer
 void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
-  const auto& of = groups_[group];
+  const auto& wrapped_group = groups_[group];
   const auto unit = static_cast<std::int32_t>(group);
-  const auto in = tasks.memory_kernels(fmt::format("{} gradients in", of.name), moved / fsdp_copies.gradients,
-                                       1, tasks.hook(fsdp_cpu.reduce, of.tensors()));
+  const auto in =
+      tasks.memory_kernels(fmt::format("{} gradients in", wrapped_group.name), moved / fsdp_copies.gradients,
+                           1, tasks.hook(fsdp_cpu.reduce, wrapped_group.tensors()));
   add_table(tasks, in, moved / fsdp_copies.table_of_gradients);
   tasks[in].unit = unit;
   units_[group].filled_by = static_cast<std::int32_t>(in.index());
@@ -239,14 +244,14 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
   auto last = in;
   if (shards_ > 1) {
     last = tasks.call({CollectiveKind::reduce_scatter, whole(group, reduced_width_), shards_slot_},
-                      communicator_stream, fmt::format("{} reduce-scatter", of.name), {}, in);
+                      communicator_stream, fmt::format("{} reduce-scatter", wrapped_group.name), {}, in);
     tasks[last].unit = unit;
     if (offloaded_ && settings_.replicate == 1) tasks[last].after.push_back(*offloaded_);
   }
   reduction_ = last;
   if (settings_.replicate > 1) {
     last = tasks.call({CollectiveKind::all_reduce, share(group, reduced_width_), replicas_slot_}, replicas_,
-                      fmt::format("{} all-reduce", of.name), {}, last);
+                      fmt::format("{} all-reduce", wrapped_group.name), {}, last);
     tasks[last].unit = unit;
     if (offloaded_) tasks[last].after.push_back(*offloaded_);
   }
@@ -255,8 +260,8 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
   const bool adds = !is_pipelined_ && !settings_.no_sync && micro_.number > 0 && !settings_.cpu_offload;
   if (adds) traffic += 3 * kept_width_;
   if (traffic > 0) {
-    const auto kernels = micro_.number > 0 ? of.tensors() : 1;
-    const auto id = tasks.kernel_on(after_reduction_, fmt::format("{} into gradients", of.name),
+    const auto kernels = micro_.number > 0 ? wrapped_group.tensors() : 1;
+    const auto id = tasks.kernel_on(after_reduction_, fmt::format("{} into gradients", wrapped_group.name),
                                     share(group, traffic), kernels, tasks.gpu().launch_cost * kernels);
     tasks[id].after.push_back(last);
     tasks[id].unit = unit;
@@ -285,12 +290,12 @@ void FsdpSync::after_optimizer(TaskList& tasks) {
     elements += groups_[g].in_fp8;
     weights += groups_[g].in_fp8 > 0 ? groups_[g].tensors() : 0;
   }
-  const auto found =
+  const auto maxima =
       tasks.memory_kernels("greatest values of weights", Bytes{kept_width_ * elements / shards_}, kernels,
                            tasks.gpu().launch_cost * kernels);
   if (shards_ == 1) return;
   const auto id = tasks.call({CollectiveKind::all_reduce, Bytes{fp32_bytes * weights}, shards_slot_},
-                             communicator_stream, "all-reduce of greatest values", {}, found);
+                             communicator_stream, "all-reduce of greatest values", {}, maxima);
   const auto done = tasks.wait("scales of weights", Phase::communication, {});
   tasks[done].after.push_back(id);
 }

@@ -124,8 +124,8 @@ void Fsdp1Sync::before_backward(TaskList& tasks, Module module) {
     use(tasks, *group);
   }
   if (settings_.backward_prefetch != Fsdp1::Prefetch::pre) return;
-  const auto here = std::ranges::find(order_, *group) - order_.begin();
-  if (here > 0) gather(tasks, order_[static_cast<std::size_t>(here - 1)]);
+  const auto position = std::ranges::find(order_, *group) - order_.begin();
+  if (position > 0) gather(tasks, order_[static_cast<std::size_t>(position - 1)]);
 }
 
 void Fsdp1Sync::after_backward(TaskList& tasks, Module module) {
@@ -139,8 +139,8 @@ void Fsdp1Sync::after_backward(TaskList& tasks, Module module) {
   const bool reduces = micro_.is_last || !settings_.no_sync;
   if (reduces || settings_.sharding == Fsdp1::Sharding::full_shard) free(tasks, *group);
   if (settings_.backward_prefetch == Fsdp1::Prefetch::post && *group != groups_.root()) {
-    const auto here = std::ranges::find(order_, *group) - order_.begin();
-    if (here > 0) gather(tasks, order_[static_cast<std::size_t>(here - 1)]);
+    const auto position = std::ranges::find(order_, *group) - order_.begin();
+    if (position > 0) gather(tasks, order_[static_cast<std::size_t>(position - 1)]);
   }
   if (reduces) reduce(tasks, *group);
 }
@@ -161,8 +161,8 @@ void Fsdp1Sync::reduce(TaskList& tasks, std::size_t group) {
   tasks[last].unit = unit;
   units_[group].filled_by = static_cast<std::int32_t>(last.index());
   const auto call = [&](CollectiveKind kind, Bytes bytes, std::uint32_t slot, StreamId stream,
-                        const char* what) {
-    last = tasks.call({kind, bytes, Slot{slot}}, stream, fmt::format("{} {}", name, what), {}, last);
+                        const char* operation) {
+    last = tasks.call({kind, bytes, Slot{slot}}, stream, fmt::format("{} {}", name, operation), {}, last);
     tasks[last].unit = unit;
   };
   if (shards_ > 1)

@@ -61,12 +61,12 @@ WrappedModel::WrappedModel(const Model& model, const Wrap& wrap, int over, bool 
     const auto elements = static_cast<double>(parameter.elements());
     group.elements += elements;
     in_order_.emplace_back(elements, static_cast<std::size_t>(&group - groups_.data()));
-    const auto& of = model.layers[layer];
+    const auto& model_layer = model.layers[layer];
     // @source torchtitan at 05a6cb38, models/llama4/infra/parallelize.py (_experts_shard_placement_fn)
-    const bool by_rows =
-        divides_experts && of.is_of_experts && parameter.shape.size() > 1 && parameter.shape.front() < over;
+    const bool by_rows = divides_experts && model_layer.is_of_experts && parameter.shape.size() > 1 &&
+                         parameter.shape.front() < over;
     group.padded += padded_elements(parameter, over, by_rows ? 1 : 0);
-    if (of.takes_fp8 && !of.is_of_experts && parameter.shape.size() > 1)
+    if (model_layer.takes_fp8 && !model_layer.is_of_experts && parameter.shape.size() > 1)
       group.in_fp8 += padded_elements(parameter, over);
   }
 }
@@ -111,15 +111,15 @@ double WrappedModel::largest_padded() const {
 }
 
 double WrappedModel::all_padded() const {
-  double all = 0;
-  for (const auto& group : groups_) all += group.padded;
-  return all;
+  double elements = 0;
+  for (const auto& group : groups_) elements += group.padded;
+  return elements;
 }
 
 Bytes WrappedModel::frozen() const {
-  Bytes all{};
-  for (const auto& group : groups_) all += group.frozen;
-  return all;
+  Bytes size{};
+  for (const auto& group : groups_) size += group.frozen;
+  return size;
 }
 
 std::vector<Unit> WrappedModel::units(double width) const {

@@ -57,9 +57,9 @@ void ZeroSync::before_step(TaskList& tasks) {
 }
 
 void ZeroSync::gradients_ready(TaskList& tasks, std::size_t count, const Task&, bool is_last) {
-  const bool now = settings_.stage == 2 || (is_last && settings_.overlaps());
+  const bool adds_now = settings_.stage == 2 || (is_last && settings_.overlaps());
   for (std::size_t i = 0; i < count; ++i, ++next_)
-    if (now) add(tasks, order_[next_]);
+    if (adds_now) add(tasks, order_[next_]);
   if (is_last) ready_ += count;
 }
 
@@ -80,7 +80,7 @@ void ZeroSync::flush(TaskList& tasks) {
   const auto bucket = units_.size();
   const auto unit = static_cast<std::int32_t>(bucket);
   const Bytes size{reduced_ * filled_};
-  const Bytes own{gradients_ * filled_ / ranks_};
+  const Bytes own_slice{gradients_ * filled_ / ranks_};
   const bool overlaps = settings_.overlaps();
   // Only one bucket is reduced at a time: the next one waits for it.
   const auto ready = tasks.wait(fmt::format("bucket {} ready", bucket), Phase::communication,
@@ -96,11 +96,11 @@ void ZeroSync::flush(TaskList& tasks) {
     last = tasks.call({CollectiveKind::all_reduce, size, Slot{0}}, communicator_stream,
                       fmt::format("bucket {} all-reduce", bucket), tasks.cpu(ddp_cpu.all_reduce), flat);
   }
-  const auto back =
-      tasks.kernel_on(on, fmt::format("bucket {} own slice", bucket), 2 * own, 1, tasks.gpu().launch_cost);
+  const auto back = tasks.kernel_on(on, fmt::format("bucket {} own slice", bucket), 2 * own_slice, 1,
+                                    tasks.gpu().launch_cost);
   tasks[back].after.push_back(last);
   for (const auto id : {ready, flat, last, back}) tasks[id].unit = unit;
-  last_ = settings_.offload_optimizer ? own_to_host(tasks, on, own, back, unit) : back;
+  last_ = settings_.offload_optimizer ? own_to_host(tasks, on, own_slice, back, unit) : back;
   open_.size = size;
   units_.push_back(std::exchange(open_, {}));
   filled_ = 0;
@@ -139,14 +139,14 @@ void ZeroSync::before_optimizer(TaskList& tasks) {
 }
 
 void ZeroSync::after_optimizer(TaskList& tasks) {
-  const Bytes all{width_ * parameters_};
+  const Bytes size{width_ * parameters_};
   const auto cast =
       settings_.offload_optimizer
           ? own_from_host(tasks, parameters_ / ranks_, width_, cast_)
           : tasks.memory_kernels("slice into parameters", Bytes{(kept_ + width_) * parameters_ / ranks_}, 1,
                                  tasks.gpu().launch_cost);
   if (ranks_ == 1) return;
-  const auto gathered = tasks.call({CollectiveKind::all_gather, all, Slot{0}}, communicator_stream,
+  const auto gathered = tasks.call({CollectiveKind::all_gather, size, Slot{0}}, communicator_stream,
                                    "parameters all-gather", tasks.cpu(ddp_cpu.all_reduce), cast);
   const auto id = tasks.wait("parameters are there", Phase::communication, {});
   tasks[id].after.push_back(gathered);

@@ -26,7 +26,7 @@ class ZeroSync final : public Sync {
   explicit ZeroSync(const RankScenario& scenario);
 
   void before_step(TaskList& tasks) override;
-  void gradients_ready(TaskList& tasks, std::size_t count, const Task& of, bool is_last) override;
+  void gradients_ready(TaskList& tasks, std::size_t count, const Task& task, bool is_last) override;
   void after_backward(TaskList& tasks, Module module) override;
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;

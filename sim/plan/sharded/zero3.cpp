@@ -51,28 +51,28 @@ Zero3Sync::Zero3Sync(const RankScenario& scenario)
       part_of_layer_[key] = static_cast<std::int32_t>(parts_.size());
       parts_.emplace_back();
     }
-    auto& part = parts_[static_cast<std::size_t>(part_of_layer_[key])];
+    auto& model_part = parts_[static_cast<std::size_t>(part_of_layer_[key])];
     for (std::size_t i = 0; i < layers[layer].parameters.size(); ++i) {
       const auto elements = static_cast<double>(layers[layer].parameters[i].elements());
-      part.gradients.gradients.push_back(
+      model_part.gradients.gradients.push_back(
           {static_cast<std::int32_t>(layer), static_cast<std::int32_t>(i), Bytes{fp32_bytes * elements}});
-      part.trained += elements;
-      add_tensor(part, elements, parameters_, stays_);
+      model_part.trained += elements;
+      add_tensor(model_part, elements, parameters_, stays_);
     }
-    for (const auto& one : layers[layer].frozen)
-      add_tensor(part, one.size().value() / width_, frozen_, frozen_stays_);
+    for (const auto& tensor : layers[layer].frozen)
+      add_tensor(model_part, tensor.size().value() / width_, frozen_, frozen_stays_);
   }
   find_trace(scenario);
 }
 
-void Zero3Sync::add_tensor(Part& part, double elements, double& of_kind, double& of_kind_stays) {
-  part.all += elements;
+void Zero3Sync::add_tensor(Part& model_part, double elements, double& of_kind, double& of_kind_stays) {
+  model_part.all += elements;
   of_kind += elements;
   if (elements <= settings_.param_persistence_threshold) {
     of_kind_stays += elements;
   } else {
-    part.elements += elements;
-    ++part.tensors;
+    model_part.elements += elements;
+    ++model_part.tensors;
   }
 }
 
@@ -106,13 +106,13 @@ void Zero3Sync::find_trace(const RankScenario& scenario) {
 }
 
 std::optional<std::size_t> Zero3Sync::part_of(Module module) const {
-  std::int32_t part = -1;
+  std::int32_t index = -1;
   if (by_block_ && module.kind == Module::Kind::block)
-    part = part_of_layer_[static_cast<std::size_t>(module.index)];
-  if (by_block_ && module.kind == Module::Kind::model) part = part_of_layer_.back();
+    index = part_of_layer_[static_cast<std::size_t>(module.index)];
+  if (by_block_ && module.kind == Module::Kind::model) index = part_of_layer_.back();
   if (!by_block_ && module.kind == Module::Kind::layer)
-    part = part_of_layer_[static_cast<std::size_t>(module.index)];
-  return part < 0 ? std::nullopt : std::optional{static_cast<std::size_t>(part)};
+    index = part_of_layer_[static_cast<std::size_t>(module.index)];
+  return index < 0 ? std::nullopt : std::optional{static_cast<std::size_t>(index)};
 }
 
 void Zero3Sync::before_step(TaskList& tasks) {
@@ -129,11 +129,11 @@ void Zero3Sync::before_micro_step(TaskList& tasks, MicroStep micro) {
 /// Several tensors are concatenated before the all-gather and split after it; a single one is gathered in
 /// place.
 void Zero3Sync::gather(TaskList& tasks, std::size_t index) {
-  auto& part = parts_[index];
-  if (part.gathered || part.elements == 0) return;
+  auto& model_part = parts_[index];
+  if (model_part.gathered || model_part.elements == 0) return;
   limit(tasks, fetching_);
-  const auto tensors = part.tensors;
-  const Bytes size{width_ * part.elements};
+  const auto tensors = model_part.tensors;
+  const Bytes size{width_ * model_part.elements};
   const bool copies = tensors > 1;
   auto last =
       tasks.kernel_on(gathers_, fmt::format("part {} together", index), copies ? 2 * size / ranks_ : 0_B,
@@ -148,8 +148,8 @@ void Zero3Sync::gather(TaskList& tasks, std::size_t index) {
     tasks[apart].after.push_back(last);
     last = apart;
   }
-  part.gathered = last;
-  live_ += part.elements;
+  model_part.gathered = last;
+  live_ += model_part.elements;
   fetching_.push_back(last);
 }
 
@@ -157,12 +157,12 @@ void Zero3Sync::use(TaskList& tasks, Module module) {
   const auto index = part_of(module);
   if (!index) return;
   gather(tasks, *index);
-  const auto& part = parts_[*index];
+  const auto& model_part = parts_[*index];
   const auto id = tasks.wait(fmt::format("part {} gathered", *index), Phase::communication,
                              tasks.hook(zero_cpu.module, 0));
-  if (part.gathered) tasks[id].after.push_back(*part.gathered);
-  const auto here = std::find(trace_.begin() + static_cast<std::ptrdiff_t>(step_), trace_.end(), *index);
-  if (here != trace_.end()) step_ = static_cast<std::size_t>(here - trace_.begin()) + 1;
+  if (model_part.gathered) tasks[id].after.push_back(*model_part.gathered);
+  const auto position = std::find(trace_.begin() + static_cast<std::ptrdiff_t>(step_), trace_.end(), *index);
+  if (position != trace_.end()) step_ = static_cast<std::size_t>(position - trace_.begin()) + 1;
   prefetch(tasks);
 }
 
@@ -189,10 +189,10 @@ bool Zero3Sync::is_used_soon(std::size_t index) const {
 }
 
 void Zero3Sync::release(std::size_t index) {
-  auto& part = parts_[index];
-  if (!part.gathered) return;
-  part.gathered.reset();
-  live_ -= part.elements;
+  auto& model_part = parts_[index];
+  if (!model_part.gathered) return;
+  model_part.gathered.reset();
+  live_ -= model_part.elements;
 }
 
 void Zero3Sync::before_forward(TaskList& tasks, Module module) {
@@ -200,7 +200,7 @@ void Zero3Sync::before_forward(TaskList& tasks, Module module) {
 }
 
 void Zero3Sync::after_forward(TaskList&, Module module) {
-  if (const auto part = part_of(module); part && !is_used_soon(*part)) release(*part);
+  if (const auto index = part_of(module); index && !is_used_soon(*index)) release(*index);
 }
 
 void Zero3Sync::before_recompute(TaskList& tasks, Module module) {
@@ -216,14 +216,14 @@ void Zero3Sync::before_backward(TaskList& tasks, Module module) {
 }
 
 void Zero3Sync::add_gradients(TaskList& tasks, std::size_t index) {
-  const auto& part = parts_[index];
-  if (filled_ > 0 && filled_ + part.trained > settings_.reduce_bucket_size) flush(tasks);
-  const auto& gradients = part.gradients.gradients;
+  const auto& model_part = parts_[index];
+  if (filled_ > 0 && filled_ + model_part.trained > settings_.reduce_bucket_size) flush(tasks);
+  const auto& gradients = model_part.gradients.gradients;
   const auto id = tasks.wait(fmt::format("part {} gradients", index), Phase::communication,
                              tasks.hook(zero_cpu.gradient, static_cast<int>(gradients.size())));
   open_.filled_by = static_cast<std::int32_t>(id.index());
   open_.gradients.insert(open_.gradients.end(), gradients.begin(), gradients.end());
-  filled_ += part.trained;
+  filled_ += model_part.trained;
 }
 
 void Zero3Sync::after_backward(TaskList& tasks, Module module) {
@@ -251,14 +251,14 @@ void Zero3Sync::flush(TaskList& tasks) {
   if (ranks_ > 1)
     last = tasks.call({kind, size, Slot{0}}, communicator_stream,
                       fmt::format("bucket {} {}", bucket, name_of(kind)), {}, last);
-  auto own = tasks.kernel_on(reductions_, fmt::format("bucket {} own part", bucket), 2 * size / ranks_, 1,
-                             tasks.gpu().launch_cost);
-  tasks[own].after.push_back(last);
+  auto own_part = tasks.kernel_on(reductions_, fmt::format("bucket {} own part", bucket), 2 * size / ranks_,
+                                  1, tasks.gpu().launch_cost);
+  tasks[own_part].after.push_back(last);
   if (settings_.offload_optimizer && micro_.is_last)
-    own = own_to_host(tasks, reductions_, Bytes{width_ * filled_ / ranks_}, own,
-                      static_cast<std::int32_t>(bucket));
-  last_reduction_ = own;
-  reducing_.push_back(own);
+    own_part = own_to_host(tasks, reductions_, Bytes{width_ * filled_ / ranks_}, own_part,
+                           static_cast<std::int32_t>(bucket));
+  last_reduction_ = own_part;
+  reducing_.push_back(own_part);
   open_.size = size;
   units_.push_back(std::exchange(open_, {}));
   filled_ = 0;
@@ -296,11 +296,11 @@ SyncMemory Zero3Sync::memory() const {
 /// Gathered parameters grow up to the limit of live parameters or the reuse distance.
 std::optional<HeldMemory> Zero3Sync::held(const StepMoment& moment) const {
   double largest = 0;
-  for (const auto& part : parts_) largest = std::max(largest, part.elements);
-  const auto all = parameters_ + frozen_;
-  const auto kept = std::min(all, settings_.max_reuse_distance / 2);
-  const auto live = std::min(
-      {all, settings_.max_live_parameters, std::max(kept, largest + settings_.prefetch_bucket_size)});
+  for (const auto& model_part : parts_) largest = std::max(largest, model_part.elements);
+  const auto all_elements = parameters_ + frozen_;
+  const auto kept = std::min(all_elements, settings_.max_reuse_distance / 2);
+  const auto live = std::min({all_elements, settings_.max_live_parameters,
+                              std::max(kept, largest + settings_.prefetch_bucket_size)});
   const auto gradients = parameters_ / ranks_ + (moment.ready > 0 ? largest : 0);
   return HeldMemory{.gradients = Bytes{width_ * gradients},
                     .gathered = Bytes{width_ * (live + stays_ + frozen_stays_)}};

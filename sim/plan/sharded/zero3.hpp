@@ -52,15 +52,15 @@ class Zero3Sync final : public Sync {
     std::optional<TaskId> gathered{};
   };
 
-  void add_tensor(Part& part, double elements, double& of_kind, double& of_kind_stays);
+  void add_tensor(Part& model_part, double elements, double& of_kind, double& of_kind_stays);
   void find_trace(const RankScenario& scenario);
   std::optional<std::size_t> part_of(Module module) const;
-  void gather(TaskList& tasks, std::size_t part);
+  void gather(TaskList& tasks, std::size_t index);
   void use(TaskList& tasks, Module module);
   void prefetch(TaskList& tasks);
-  bool is_used_soon(std::size_t part) const;
-  void release(std::size_t part);
-  void add_gradients(TaskList& tasks, std::size_t part);
+  bool is_used_soon(std::size_t index) const;
+  void release(std::size_t index);
+  void add_gradients(TaskList& tasks, std::size_t index);
   void flush(TaskList& tasks);
 
   const Zero& settings_;

@@ -84,8 +84,8 @@ std::vector<ChunkPass> one_forward_one_backward(const Pipeline& pipeline, int ra
   const auto warm_up = std::min(ahead, total);
   std::vector<ChunkPass> turns;
   const auto backward = [&](int k) {
-    const auto& of = passes[static_cast<std::size_t>(k)];
-    turns.push_back({Pass::backward, of.micro_batch, pipeline.chunks - 1 - of.chunk});
+    const auto& pass = passes[static_cast<std::size_t>(k)];
+    turns.push_back({Pass::backward, pass.micro_batch, pipeline.chunks - 1 - pass.chunk});
   };
   for (int k = 0; k < total + warm_up; ++k) {
     if (k < total) turns.push_back(passes[static_cast<std::size_t>(k)]);
@@ -184,11 +184,12 @@ std::vector<ChunkPass> dual_pipe_v(const Pipeline& pipeline, int rank, int micro
 /// By pass, the chunks of this and the following passes, the next first, at most `most`.
 std::vector<std::vector<int>> next_chunks(const std::vector<ChunkPass>& passes, std::size_t most) {
   std::vector<std::vector<int>> next(passes.size());
-  std::vector<int> all;
+  std::vector<int> upcoming;
   for (auto k = passes.size(); k-- > 0;) {
-    std::erase(all, passes[k].chunk);
-    all.insert(all.begin(), passes[k].chunk);
-    next[k].assign(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(most, all.size())));
+    std::erase(upcoming, passes[k].chunk);
+    upcoming.insert(upcoming.begin(), passes[k].chunk);
+    next[k].assign(upcoming.begin(),
+                   upcoming.begin() + static_cast<std::ptrdiff_t>(std::min(most, upcoming.size())));
   }
   return next;
 }
@@ -198,8 +199,8 @@ std::vector<std::vector<int>> next_chunks(const std::vector<ChunkPass>& passes, 
 /// take a turn each, with or without FSDP.
 std::vector<int> other_entries(const std::vector<ChunkPass>& passes, int chunks, int micro_batches) {
   constexpr std::size_t gathered_ahead = 3;
-  const auto missing_in = [](const std::vector<int>& all) {
-    return [&](int chunk) { return std::ranges::find(all, chunk) == all.end(); };
+  const auto missing_in = [](const std::vector<int>& listed) {
+    return [&](int chunk) { return std::ranges::find(listed, chunk) == listed.end(); };
   };
   std::vector<int> entries(passes.size(), 0);
   std::vector<int> passes_left(static_cast<std::size_t>(chunks), micro_batches);
@@ -223,13 +224,13 @@ class PassesInTurn {
   PassesInTurn(const Pipeline& pipeline, int micro_batches)
       : pipeline_{pipeline}, micro_batches_{static_cast<std::size_t>(micro_batches)} {
     const auto messages = static_cast<std::size_t>(pipeline.stages()) * micro_batches_;
-    for (auto& of : messages_) of.resize(messages);
+    for (auto& pass_messages : messages_) pass_messages.resize(messages);
     for (int rank = 0; rank < pipeline.ranks; ++rank) {
-      auto& one = ranks_.emplace_back(passes_of_rank(pipeline, rank, micro_batches));
-      one.receives.resize(one.passes.size());
-      one.other_entries = other_entries(one.passes, pipeline.chunks, micro_batches);
-      for (std::size_t k = 0; k < one.passes.size(); ++k)
-        if (const auto& pass = one.passes[k]; pass.pass != Pass::weight_gradients)
+      auto& state = ranks_.emplace_back(passes_of_rank(pipeline, rank, micro_batches));
+      state.receives.resize(state.passes.size());
+      state.other_entries = other_entries(state.passes, pipeline.chunks, micro_batches);
+      for (std::size_t k = 0; k < state.passes.size(); ++k)
+        if (const auto& pass = state.passes[k]; pass.pass != Pass::weight_gradients)
           message_to(pass.pass, pipeline.stage_of(rank, pass.chunk), pass.micro_batch).needed_by = k;
     }
   }
@@ -237,11 +238,11 @@ class PassesInTurn {
   std::vector<Receives> receives() {
     for (bool goes_on = true; goes_on;) {
       goes_on = false;
-      for (int one = 0; one < pipeline_.ranks; ++one) goes_on |= take_turn(one);
+      for (int rank = 0; rank < pipeline_.ranks; ++rank) goes_on |= take_turn(rank);
     }
-    std::vector<Receives> all;
-    for (auto& one : ranks_) all.push_back(std::move(one.receives));
-    return all;
+    std::vector<Receives> planned;
+    for (auto& state : ranks_) planned.push_back(std::move(state.receives));
+    return planned;
   }
 
  private:
@@ -265,19 +266,19 @@ class PassesInTurn {
 
   /// @return false if the rank must wait for others, or has done all passes
   bool take_turn(int rank) {
-    auto& one = ranks_[static_cast<std::size_t>(rank)];
-    if (one.next == one.passes.size()) return false;
-    const auto first = one.next;
-    if (one.other_entries[first] > 0) return one.other_entries[first]-- > 0;
-    const auto end = first + (one.passes[first].overlaps_next ? 2 : 1);
+    auto& state = ranks_[static_cast<std::size_t>(rank)];
+    if (state.next == state.passes.size()) return false;
+    const auto first = state.next;
+    if (state.other_entries[first] > 0) return state.other_entries[first]-- > 0;
+    const auto end = first + (state.passes[first].overlaps_next ? 2 : 1);
     for (auto k = first; k < end; ++k) {
-      const auto& pass = one.passes[k];
+      const auto& pass = state.passes[k];
       const auto stage = pipeline_.stage_of(rank, pass.chunk);
       if (pipeline_.source_of(pass.pass, stage) && !message_to(pass.pass, stage, pass.micro_batch).is_sent)
         return false;
     }
-    one.next = end;
-    for (auto k = first; k < end; ++k) send(rank, one.passes[k]);
+    state.next = end;
+    for (auto k = first; k < end; ++k) send(rank, state.passes[k]);
     return true;
   }
 

@@ -12,29 +12,29 @@ namespace {
 
 /// The block of each layer; in a model with explicit times each layer is a block.
 std::vector<std::int32_t> parts_of_layers(const Model& model) {
-  auto parts = blocks_of_layers(model.layers);
-  if (!model.run && std::ranges::all_of(parts, [](auto part) { return part == Blocks::none; })) {
-    for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = static_cast<std::int32_t>(i);
+  auto blocks = blocks_of_layers(model.layers);
+  if (!model.run && std::ranges::all_of(blocks, [](auto block) { return block == Blocks::none; })) {
+    for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = static_cast<std::int32_t>(i);
   }
-  return parts;
+  return blocks;
 }
 
-int count_of(const std::vector<std::int32_t>& parts) {
-  return parts.empty() ? 0 : *std::ranges::max_element(parts) + 1;
+int count_of(const std::vector<std::int32_t>& blocks) {
+  return blocks.empty() ? 0 : *std::ranges::max_element(blocks) + 1;
 }
 
 /// The stage of each unit.
-std::vector<int> stages_of_parts(int parts, int stages) {
-  std::vector<int> sizes(static_cast<std::size_t>(stages), parts / stages);
+std::vector<int> stages_of_parts(int blocks, int stages) {
+  std::vector<int> sizes(static_cast<std::size_t>(stages), blocks / stages);
   // Remaining units go to the second stage first; the first stage is last but one, the last stage last.
-  for (int left = parts % stages, stage = 1 % stages; left > 0; --left) {
+  for (int remaining = blocks % stages, stage = 1 % stages; remaining > 0; --remaining) {
     ++sizes[static_cast<std::size_t>(stage)];
     stage = stage + 2 < stages ? stage + 1 : 0;
   }
-  std::vector<int> of;
+  std::vector<int> assigned;
   for (int stage = 0; stage < stages; ++stage)
-    of.insert(of.end(), static_cast<std::size_t>(sizes[static_cast<std::size_t>(stage)]), stage);
-  return of;
+    assigned.insert(assigned.end(), static_cast<std::size_t>(sizes[static_cast<std::size_t>(stage)]), stage);
+  return assigned;
 }
 
 }  // namespace
@@ -44,13 +44,13 @@ int pipeline_units(const Model& model) {
 }
 
 std::vector<int> stages_of_layers(const Model& model, int stages) {
-  const auto parts = parts_of_layers(model);
-  expects(count_of(parts) >= stages, "each stage has a part of the model");
-  const auto of_part = stages_of_parts(count_of(parts), stages);
+  const auto blocks = parts_of_layers(model);
+  expects(count_of(blocks) >= stages, "each stage has a part of the model");
+  const auto of_part = stages_of_parts(count_of(blocks), stages);
   std::vector<int> of_layer;
   int stage = 0;
-  for (const auto part : parts) {
-    if (part != Blocks::none) stage = of_part[static_cast<std::size_t>(part)];
+  for (const auto block : blocks) {
+    if (block != Blocks::none) stage = of_part[static_cast<std::size_t>(block)];
     of_layer.push_back(stage);
   }
   return of_layer;
@@ -59,29 +59,29 @@ std::vector<int> stages_of_layers(const Model& model, int stages) {
 std::vector<StageHop> hops_of(const Pipeline& pipeline) {
   std::set<StageHop> hops;
   for (int stage = 0; stage + 1 < pipeline.stages(); ++stage) {
-    const auto from = pipeline.rank_of(stage);
-    const auto to = pipeline.rank_of(stage + 1);
-    if (from == to) continue;
-    hops.insert({from, to, false});
-    hops.insert({to, from, true});
+    const auto sender = pipeline.rank_of(stage);
+    const auto receiver = pipeline.rank_of(stage + 1);
+    if (sender == receiver) continue;
+    hops.insert({sender, receiver, false});
+    hops.insert({receiver, sender, true});
   }
   return {hops.begin(), hops.end()};
 }
 
-ModelShard part_of(const Model& whole, const Pipeline& pipeline, int rank) {
-  const auto stages = stages_of_layers(whole, pipeline.stages());
-  ModelShard part;
-  part.model = whole;
-  part.model.layers.clear();
+ModelShard part_of(const Model& model, const Pipeline& pipeline, int rank) {
+  const auto stages = stages_of_layers(model, pipeline.stages());
+  ModelShard shard;
+  shard.model = model;
+  shard.model.layers.clear();
   for (std::size_t layer = 0; layer < stages.size(); ++layer) {
     const bool is_here = pipeline.rank_of(stages[layer]) == rank;
-    part.chunk.push_back(is_here ? pipeline.chunk_of(stages[layer]) : ModelShard::none);
-    part.place.push_back(is_here ? static_cast<std::int32_t>(part.layers.size()) : ModelShard::none);
+    shard.chunk.push_back(is_here ? pipeline.chunk_of(stages[layer]) : ModelShard::none);
+    shard.place.push_back(is_here ? static_cast<std::int32_t>(shard.layers.size()) : ModelShard::none);
     if (!is_here) continue;
-    part.layers.push_back(static_cast<std::int32_t>(layer));
-    part.model.layers.push_back(whole.layers[layer]);
+    shard.layers.push_back(static_cast<std::int32_t>(layer));
+    shard.model.layers.push_back(model.layers[layer]);
   }
-  return part;
+  return shard;
 }
 
 Model with_tied_copies(const Model& model, const Pipeline& pipeline) {
@@ -99,51 +99,55 @@ Model with_tied_copies(const Model& model, const Pipeline& pipeline) {
   return copy;
 }
 
-StepMemory memory_of_passes(const StepMemory& whole, const ModelShard& part,
+StepMemory memory_of_passes(const StepMemory& whole_memory, const ModelShard& shard,
                             const std::vector<ChunkPass>& turns) {
   StepMemory memory;
-  if (whole.activations.empty()) return memory;
-  for (const auto layer : part.layers)
-    if (!whole.lasting.empty()) memory.lasting.push_back(whole.lasting[static_cast<std::size_t>(layer)]);
-  const auto moments = whole.activations.size();
+  if (whole_memory.activations.empty()) return memory;
+  for (const auto layer : shard.layers)
+    if (!whole_memory.lasting.empty())
+      memory.lasting.push_back(whole_memory.lasting[static_cast<std::size_t>(layer)]);
+  const auto moments = whole_memory.activations.size();
   const auto chunk_at = [&](std::size_t moment) {
-    const auto layer = whole.layers[moment];
-    return layer < 0 ? ModelShard::none : part.chunk[static_cast<std::size_t>(layer)];
+    const auto layer = whole_memory.layers[moment];
+    return layer < 0 ? ModelShard::none : shard.chunk[static_cast<std::size_t>(layer)];
   };
   // Memory before a chunk's forward pass belongs to others; what the pass adds is its own.
   struct Range {
-    std::size_t from = 0;
-    std::size_t to = 0;  ///< moments of the forward pass
+    std::size_t first = 0;
+    std::size_t end = 0;  ///< moments of the forward pass
     Bytes before{};
     Bytes kept{};
   };
-  std::vector<Range> ranges(static_cast<std::size_t>(*std::ranges::max_element(part.chunk)) + 1);
+  std::vector<Range> ranges(static_cast<std::size_t>(*std::ranges::max_element(shard.chunk)) + 1);
   for (std::size_t chunk = 0; chunk < ranges.size(); ++chunk) {
     auto& range = ranges[chunk];
     const auto is_here = [&](std::size_t moment) { return chunk_at(moment) == static_cast<int>(chunk); };
-    while (range.from < whole.forward && !is_here(range.from)) ++range.from;
-    range.to = range.from;
-    while (range.to < whole.forward && is_here(range.to)) ++range.to;
-    if (range.from > 0 && range.from < whole.forward) range.before = whole.activations[range.from - 1];
+    while (range.first < whole_memory.forward && !is_here(range.first)) ++range.first;
+    range.end = range.first;
+    while (range.end < whole_memory.forward && is_here(range.end)) ++range.end;
+    if (range.first > 0 && range.first < whole_memory.forward)
+      range.before = whole_memory.activations[range.first - 1];
     // Memory that only the last call of the loss holds is freed.
-    const auto left = range.to == whole.forward ? whole.after_forward : whole.activations[range.to - 1];
-    if (range.to > range.from) range.kept = left - range.before;
+    const auto remaining = range.end == whole_memory.forward ? whole_memory.after_forward
+                                                             : whole_memory.activations[range.end - 1];
+    if (range.end > range.first) range.kept = remaining - range.before;
   }
-  const auto gradients_before = [&](std::size_t to) { return whole.gradients[moments - to - 1]; };
+  const auto gradients_before = [&](std::size_t end) { return whole_memory.gradients[moments - end - 1]; };
   Bytes under_way{};
   bool has_gone_back = false;
   for (const auto& turn : turns) {
     const auto& range = ranges[static_cast<std::size_t>(turn.chunk)];
     if (turn.pass == Pass::backward || turn.pass == Pass::input_gradients) {
       // The backward pass visits the moments in reverse order.
-      for (auto moment = moments - range.to; moment < moments - range.from; ++moment) {
-        memory.activations.push_back(under_way - range.kept + whole.activations[moment] - range.before);
-        memory.gradients.push_back(whole.gradients[moment] - gradients_before(range.to));
+      for (auto moment = moments - range.end; moment < moments - range.first; ++moment) {
+        memory.activations.push_back(under_way - range.kept + whole_memory.activations[moment] -
+                                     range.before);
+        memory.gradients.push_back(whole_memory.gradients[moment] - gradients_before(range.end));
       }
     }
     if (turn.pass == Pass::forward) {
-      for (auto moment = range.from; moment < range.to; ++moment) {
-        memory.activations.push_back(under_way + whole.activations[moment] - range.before);
+      for (auto moment = range.first; moment < range.end; ++moment) {
+        memory.activations.push_back(under_way + whole_memory.activations[moment] - range.before);
         memory.gradients.push_back({});
       }
       under_way += range.kept;

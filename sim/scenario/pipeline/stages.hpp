@@ -41,15 +41,15 @@ struct ModelShard {
   static constexpr std::int32_t none = -1;
 };
 
-/// @param whole the model with its tied parameters on both ends
-ModelShard part_of(const Model& whole, const Pipeline& pipeline, int rank);
+/// @param model the model with its tied parameters on both ends
+ModelShard part_of(const Model& model, const Pipeline& pipeline, int rank);
 
 /// The model as a pipeline holds it: the output layer has its own copy of a tied embedding.
 Model with_tied_copies(const Model& model, const Pipeline& pipeline);
 
-/// Memory of a rank by turn: of the micro-batches in flight, and of the turn itself. @param whole memory of
-/// one micro-batch through the whole model, by layer
-StepMemory memory_of_passes(const StepMemory& whole, const ModelShard& part,
+/// Memory of a rank by turn: of the micro-batches in flight, and of the turn itself. @param whole_memory
+/// memory of one micro-batch through the whole model, by layer
+StepMemory memory_of_passes(const StepMemory& whole_memory, const ModelShard& shard,
                             const std::vector<ChunkPass>& turns);
 
 }  // namespace gradway
