@@ -245,28 +245,44 @@ std::vector<std::string> notes_on_other_plans(const report::CampaignPoint& best,
   constexpr double least_gain = 0.05;
   constexpr int more_samples = 4;
   constexpr double much_waiting = 0.05;  // share of the step in bubbles
-  std::vector<std::pair<std::string, TrainingPlan>> alternatives;
+  struct Alternative {
+    std::string words;
+    TrainingPlan plan;
+    std::vector<Override> layout{};  ///< empty: searched
+  };
+  std::vector<Alternative> alternatives;
   if (scenario.model.experts.number > 0) {
     auto alternative = plan;
     alternative.framework = plan.framework == "pytorch" ? "megatron" : "pytorch";
-    alternatives.emplace_back(fmt::format("--framework {}", alternative.framework), alternative);
+    alternatives.push_back({fmt::format("'--framework {}' would take", alternative.framework), alternative});
   }
   if (best.bubble.value_or(0) > much_waiting) {
     auto larger = plan;
     larger.global_batch = more_samples * samples_per_step(plan, scenario);
-    alternatives.emplace_back(fmt::format("--global-batch {}", larger.global_batch), larger);
+    alternatives.push_back(
+        {fmt::format("'--global-batch {}' would take at most", larger.global_batch), larger});
+    auto& layout = alternatives.back().layout;
+    for (const auto& [key, value] : best.set)
+      if (key != "job.accumulate") layout.push_back({key, value});
+    layout.push_back({"job.accumulate", fmt::to_string(more_samples * best.job->accumulate)});
   }
   std::vector<std::string> notes;
-  for (const auto& [option, alternative] : alternatives) {
-    Cluster cluster{best.values.front(), std::stoi(best.values.back()), {}};
+  for (const auto& alternative : alternatives) {
+    Cluster cluster{best.values.front(), std::stoi(best.values.back()), alternative.layout};
     report::CampaignPoint point{best.values};
-    const auto failure = simulate_alone(point, alternative, cluster, questions, jobs, data, context);
+    const auto simulate_as_found = [&] {
+      report::simulate_on(point, alternative.plan, cluster, questions, data);
+      return Status::done;
+    };
+    const auto failure = alternative.layout.empty() ? simulate_alone(point, alternative.plan, cluster,
+                                                                     questions, jobs, data, context)
+                                                    : failure_of(simulate_as_found);
     if (failure.status != Status::done) continue;
     const auto seconds = point.estimate->seconds.value;
     const auto& usd = point.estimate->usd;
     if (seconds > best.estimate->seconds.value * (1 - least_gain)) continue;
     notes.push_back(
-        fmt::format("'{}' would take {}{} on {} GPUs of {} ({})", option, report::span_text(Seconds{seconds}),
+        fmt::format("{} {}{} on {} GPUs of {} ({})", alternative.words, report::span_text(Seconds{seconds}),
                     usd ? fmt::format(" and {} USD", report::usd_text(usd->value)) : "", best.values.back(),
                     best.values.front(), report::describe_briefly(*point.job)));
   }
