@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is printed to paste is the job that was predicted: its import gives the same step, to the last digit.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
@@ -105,7 +107,10 @@ TEST_CASE("torchtitan's selective checkpoints are the job that was predicted", "
   auto written = scenario_of("batch_per_gpu: 2, precision: bf16, compile: true",
                              "{kind: fsdp, param_dtype: bf16, reduce_dtype: fp32}", "adamw_fused");
   const auto candidates = candidate_layouts(written, samples, false);
-  const auto job = with_selective_checkpoints(written.model, candidates.front());
+  const auto fsdp = std::ranges::find_if(
+      candidates, [](const Job& candidate) { return std::holds_alternative<Fsdp>(candidate.strategy); });
+  REQUIRE(fsdp != candidates.end());
+  const auto job = with_selective_checkpoints(written.model, *fsdp);
   REQUIRE(job.has_value());
   CHECK(job->samples() == samples);
   written.job = *job;

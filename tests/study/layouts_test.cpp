@@ -78,7 +78,7 @@ TEST_CASE("candidates obey the rules of their framework", "[study][layout]") {
       CHECK(std::holds_alternative<DistributedOptimizer>(job.strategy));
       if (layout.pipeline > 1) CHECK(12 % layout.pipeline == 0);
     } else {
-      const bool replicates = std::holds_alternative<Ddp>(job.strategy);
+      const bool replicates = std::holds_alternative<Ddp>(job.strategy) && job.data_parallel() > 1;
       CHECK((std::holds_alternative<Fsdp>(job.strategy) || replicates) == (job.data_parallel() > 1));
       if (replicates) CHECK(layout.model_parallel_ranks() == 1);
     }

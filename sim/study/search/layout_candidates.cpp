@@ -224,7 +224,8 @@ class Candidates {
     }
     const auto* ddp = std::get_if<Ddp>(&job.strategy);
     if (data == 1 && ddp == nullptr) return add(std::move(job), NoExchange{});
-    if (data == 1 || (data == job.gpus && job.layout.expert == 1)) add(job, ddp != nullptr ? *ddp : Ddp{});
+    const bool is_whole = job.layout.model_parallel_ranks() == 1 && job.layout.expert == 1;
+    if (data == 1 || is_whole) add(job, ddp != nullptr ? *ddp : Ddp{});
     if (data == 1) return;
     auto fsdp = fsdp_of(job);
     add(job, fsdp);
