@@ -184,6 +184,33 @@ TEST_CASE("a campaign without failures warns that real ones have some", "[cli][c
   CHECK_THAT(outcome.output, Contains("no failure model is configured"));
 }
 
+TEST_CASE("failures of the option are those of a plan, with its storage for checkpoints", "[cli][campaign]") {
+  const auto play = [](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments{"campaign", "sharded/llama2_7b", "--gpus", "16", "--tokens",
+                                       "10B",      "--seeds",           "20"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return run_gradway(arguments);
+  };
+  const auto added = play({"--failures", "llama3", "--json"});
+  const auto written = play({"--set", "campaign.failures.model=llama3", "--set",
+                             "campaign.checkpoint.write=1952 MB/s", "--json"});  // 122 MB/s for each GPU
+  REQUIRE(added.status == 0);
+  REQUIRE(written.status == 0);
+  const auto estimate = Json::parse(added.output).at("estimate");
+  CHECK(estimate == Json::parse(written.output).at("estimate"));
+  CHECK(estimate != Json::parse(play({"--json"}).output).at("estimate"));
+  const std::vector<std::string> vary{"--vary", "job.batch_per_gpu=1", "--json"};
+  auto vary_with_failures = vary;
+  vary_with_failures.insert(vary_with_failures.end(), {"--failures", "llama3"});
+  CHECK(Json::parse(play(vary_with_failures).output).at("runs") != Json::parse(play(vary).output).at("runs"));
+  CHECK(play({"--failures", "llama4"}).errors ==
+        "--failures llama4: error: invalid failure model 'llama4'\n  hint: did you mean 'llama3'?\n");
+  const auto twice = play({"--failures", "llama3", "--set", "campaign.failures.model=rsc-1", "--set",
+                           "campaign.checkpoint.write=1 GB/s"});
+  CHECK(twice.status == 2);
+  CHECK_THAT(twice.errors, Contains("the campaign has failures already"));
+}
+
 TEST_CASE("a campaign with a hundred clients is compared with moving their data", "[cli][campaign]") {
   const auto outcome = run_gradway({"campaign", "campaign/federated", "--seeds", "20", "--json"});
   REQUIRE(outcome.status == 0);

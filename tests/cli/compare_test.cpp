@@ -308,7 +308,7 @@ TEST_CASE("platforms are chosen by their GPU, by a pattern or a name", "[cli][co
   // An L40S is no L4.
   CHECK(platforms({"--gpu", "l4", "--platforms", "aws-*48*"}) == std::vector<std::string>{"aws-g6.48xlarge"});
   CHECK_THAT(run_gradway({"compare", "article/p4d", "--gpu", "h1000"}).errors,
-             Contains("error: no platform has the GPU 'h1000'\n  hint: "));
+             Contains("error: no platform has the GPU 'h1000'\n  hint: did you mean 'h100'?"));
 }
 
 TEST_CASE("a pattern selects all platforms with a matching name once", "[cli][compare]") {

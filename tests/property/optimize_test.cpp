@@ -46,11 +46,11 @@ TEST_CASE("the best cap is within 0.02 % of an exhaustive search over whole MiB"
     space.views = {false};
     space.hooks = {CommHook::none};
     space.powersgd_ranks = {1};
-    const auto found = optimize(space, "fluid", in_parallel(1));
+    const auto result = optimize(space, "fluid", in_parallel(1));
     auto least = step(scenario, std::nullopt);
     for (int mib = 1; mib <= full_cap_range(scenario.model).last; ++mib)
       least = std::min(least, step(scenario, mib * 1_MiB));
-    const auto best = found.optimum->best.metrics.step_time.value();
+    const auto best = result.optimum->best.metrics.step_time.value();
     RC_ASSERT(best >= least * (1 - 1e-12));
     RC_ASSERT(best <= least * 1.0002);
   });

@@ -238,6 +238,10 @@ TEST_CASE("long times are shown in minutes, hours or days", "[report][terminal]"
   CHECK(report::span_text(Seconds{3600}) == "60 min");
   CHECK(report::span_text(Seconds{36 * 3600}) == "36 h");
   CHECK(report::span_text(Seconds{14.25 * 86400}) == "14.25 days");
+  CHECK(report::price_text(0.526) == "0.526");
+  CHECK(report::price_text(0.70683) == "0.7068");
+  CHECK(report::price_text(98.32) == "98.32");
+  CHECK(report::price_text(384) == "384.00");
   CHECK(report::span_text(Seconds{12345 * 86400.0}) == "12,345 days");
   CHECK(report::span_range_text({0, 30 * 3600, 60 * 3600}) == "30 h to 2.5 days");
   CHECK(report::amount_in_words({.tokens = 1.5e12, .samples = {}}) == "1.5 T tokens");
