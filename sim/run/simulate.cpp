@@ -189,9 +189,28 @@ StepOutcome simulated_step(Scenario& scenario, FoldMicroBatches micro_batches, c
   return simulated_step(scenario, costs, nullptr, options);
 }
 
+/// Warns of variables of NCCL without which the step has the same operations, and NCCL the same buffers.
+void add_nccl_warnings(const Scenario& scenario, const SimulatedStep& step, FoldRanks fold,
+                       Provenance& provenance) {
+  const auto& run = step.run;
+  const auto& platform = scenario.platform;
+  for (const auto& [name, value] : scenario.job.nccl) {
+    if (!is_modelled(name)) continue;
+    auto without = scenario;
+    without.job.nccl.erase(name);
+    const Communicators communicators{run.workload, without};
+    if (nccl_channels(run.workload, communicators, platform) !=
+        nccl_channels(run.workload, step.communicators, platform))
+      continue;
+    const auto lowering_plan = make_lowering_plan(run.workload, without, communicators, fold);
+    if (lower(run.workload, platform, communicators, lowering_plan).ops == run.lowered.ops)
+      add(provenance.warnings, warning::NcclVariableWithoutEffect{name, value});
+  }
+}
+
 /// Measures a step and adds what the prediction is based on.
 /// @param scenario that `step` refers to; moved into the result
-Run finished(Scenario&& scenario, SimulatedStep step) {
+Run finished(Scenario&& scenario, SimulatedStep step, FoldRanks fold) {
   auto& [costs, communicators, run, network_cores] = step;
   auto measured = measure(scenario, run.workload, run.lowered, run.timeline, run.window);
   if (auto& loading = measured.metrics.loading; loading && network_cores > 0) {
@@ -201,6 +220,7 @@ Run finished(Scenario&& scenario, SimulatedStep step) {
   }
   auto provenance = provenance_of(scenario, costs, communicators, run.lowered.provenance, measured.memory);
   add_step_warning(run, provenance);
+  add_nccl_warnings(scenario, step, fold, provenance);
   const auto range = step_range(measured.metrics, provenance.step_basis);
   auto errors = possible_errors(scenario, costs, measured.metrics, provenance.step_basis);
   Run result;
@@ -225,7 +245,7 @@ Run finished(Scenario&& scenario, SimulatedStep step) {
 Run simulate(Scenario scenario, std::string_view engine, FoldRanks fold, const ProgressCallback& on_progress,
              FoldMicroBatches micro_batches, TimelineCache* cache) {
   auto step = simulated_step(scenario, micro_batches, {engine, fold, {}, on_progress, cache});
-  return finished(std::move(scenario), std::get<SimulatedStep>(std::move(step)));
+  return finished(std::move(scenario), std::get<SimulatedStep>(std::move(step)), fold);
 }
 
 void keep(TimelineCache& cache, Run&& run) {
@@ -236,7 +256,7 @@ std::variant<Run, BeyondLimits> simulate_within(const StepLimits& limits, Scenar
                                                 std::string_view engine) {
   auto step = simulated_step(scenario, FoldMicroBatches::yes, {engine, FoldRanks::yes, limits, {}});
   if (const auto* beyond = std::get_if<BeyondLimits>(&step)) return *beyond;
-  return finished(std::move(scenario), std::get<SimulatedStep>(std::move(step)));
+  return finished(std::move(scenario), std::get<SimulatedStep>(std::move(step)), FoldRanks::yes);
 }
 
 }  // namespace gradway

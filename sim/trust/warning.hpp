@@ -308,6 +308,15 @@ struct UnmodelledNcclVariable {
   bool operator==(const UnmodelledNcclVariable&) const = default;
 };
 
+/// The step is the same without a variable of NCCL: it states what holds, or concerns what the job lacks.
+struct NcclVariableWithoutEffect {
+  static constexpr std::string_view code = "nccl-variable-without-effect";
+  std::string name;
+  std::string value;
+
+  bool operator==(const NcclVariableWithoutEffect&) const = default;
+};
+
 /// The reported step is the mean of steps of different length.
 struct AlternatingSteps {
   static constexpr std::string_view code = "alternating-steps";
@@ -394,23 +403,25 @@ struct LearningChanged {
 
 }  // namespace warning
 
-using Warning = std::variant<
-    warning::ReplacedFile, warning::UnusedKernelTimes, warning::UnusedAnchor, warning::UntimedOperations,
-    warning::CompiledCapture, warning::WhatIfSpeeds, warning::LaunchBoundProfile, warning::AnchorOtherBatch,
-    warning::ImplausibleAnchor, warning::ProfileMovedByRoofline, warning::LaunchesOfOtherHost,
-    warning::ProfileOtherBatch, warning::ProfileOtherOptimizer, warning::ProfileOtherPrecision,
-    warning::RooflineOnly, warning::KernelsOfOtherMaker, warning::FlashAttention1, warning::Fp8NotValidated,
-    warning::ExpertsUncertain, warning::TablesUncertain, warning::FineTuningNotValidated,
-    warning::OptimizerNotTimed, warning::ChannelsLastFaster, warning::Fp32WithoutTf32,
-    warning::SharedHostOptimizer, warning::ExtrapolatedCollectives, warning::ContentionNotMeasured,
-    warning::ExtrapolatedContention, warning::NoHostMemory, warning::AssumedPageableRate,
-    warning::UnknownPinningCost, warning::UnknownCores, warning::UnknownDecodeCost,
-    warning::UnknownSampleCost, warning::MeanSampleSize, warning::UnknownActivations,
-    warning::IncompleteActivations, warning::MemoryTight, warning::MemoryExceeded,
-    warning::StaticGraphNotPredicted, warning::UnmodelledNcclVariable, warning::AlternatingSteps,
-    warning::NoFailureModel, warning::UnknownWriteRate, warning::CheckpointsLostWithNode,
-    warning::CheckpointExceedsMttf, warning::IntervalTooShort, warning::UnfinishedRuns,
-    warning::NoSettingWithinLimits, warning::UnknownLossySteps, warning::LearningChanged>;
+using Warning =
+    std::variant<warning::ReplacedFile, warning::UnusedKernelTimes, warning::UnusedAnchor,
+                 warning::UntimedOperations, warning::CompiledCapture, warning::WhatIfSpeeds,
+                 warning::LaunchBoundProfile, warning::AnchorOtherBatch, warning::ImplausibleAnchor,
+                 warning::ProfileMovedByRoofline, warning::LaunchesOfOtherHost, warning::ProfileOtherBatch,
+                 warning::ProfileOtherOptimizer, warning::ProfileOtherPrecision, warning::RooflineOnly,
+                 warning::KernelsOfOtherMaker, warning::FlashAttention1, warning::Fp8NotValidated,
+                 warning::ExpertsUncertain, warning::TablesUncertain, warning::FineTuningNotValidated,
+                 warning::OptimizerNotTimed, warning::ChannelsLastFaster, warning::Fp32WithoutTf32,
+                 warning::SharedHostOptimizer, warning::ExtrapolatedCollectives,
+                 warning::ContentionNotMeasured, warning::ExtrapolatedContention, warning::NoHostMemory,
+                 warning::AssumedPageableRate, warning::UnknownPinningCost, warning::UnknownCores,
+                 warning::UnknownDecodeCost, warning::UnknownSampleCost, warning::MeanSampleSize,
+                 warning::UnknownActivations, warning::IncompleteActivations, warning::MemoryTight,
+                 warning::MemoryExceeded, warning::StaticGraphNotPredicted, warning::UnmodelledNcclVariable,
+                 warning::NcclVariableWithoutEffect, warning::AlternatingSteps, warning::NoFailureModel,
+                 warning::UnknownWriteRate, warning::CheckpointsLostWithNode, warning::CheckpointExceedsMttf,
+                 warning::IntervalTooShort, warning::UnfinishedRuns, warning::NoSettingWithinLimits,
+                 warning::UnknownLossySteps, warning::LearningChanged>;
 
 /// "memory-tight"
 inline std::string_view code_of(const Warning& warning) {

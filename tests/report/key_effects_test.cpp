@@ -190,8 +190,7 @@ std::vector<std::string> without_effect(const Tried& tried) {
   std::vector<std::string> silent;
   std::set<std::string> seen;
   for (const auto& key : config::described_keys()) {
-    // Variables of NCCL may state what holds without them.
-    if (!key.is_settable || key.name.starts_with("nccl.") || allowed.contains(key.name)) continue;
+    if (!key.is_settable || allowed.contains(key.name)) continue;
     for (const auto& value : values_to_try(key.kind)) {
       if (value == key.default_text || !seen.insert(key.name + "=" + value).second) continue;
       auto changes = tried.set;

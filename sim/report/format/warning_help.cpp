@@ -211,6 +211,11 @@ std::span<const WarningHelp> warning_help() {
        "The storage's file has a read rate alone, which is used for writes.",
        "Checkpoints take longer than predicted if the storage writes more slowly than it reads.",
        "Add 'write' to the storage's file."},
+      {"nccl-variable-without-effect", "A variable of NCCL changes nothing here",
+       "The variable states what NCCL does anyway, or concerns a path or a collective that the job does not "
+       "use.",
+       "None: the step is the same without it.",
+       "Leave it out, or look up with 'gradway run --json' which algorithm and transport NCCL uses."},
       {"unmodelled-nccl-variable", "A variable of NCCL is accepted, but not modelled",
        "'nccl' has a variable that no prediction uses.", "As far as the variable changes the real step.",
        "Nothing, or measure the job with the variable."},

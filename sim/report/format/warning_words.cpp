@@ -295,6 +295,10 @@ struct WarningInWords {
   std::string operator()(const warning::UnmodelledNcclVariable& variable) const {
     return fmt::format("{}={} is accepted, but not modelled", variable.name, variable.value);
   }
+  std::string operator()(const warning::NcclVariableWithoutEffect& variable) const {
+    return fmt::format("{}={} changes nothing here: the step is the same without it", variable.name,
+                       variable.value);
+  }
   std::string operator()(const warning::AlternatingSteps& steps) const {
     return fmt::format(
         "step times alternate between {:.4g} and {:.4g} ms: the reported step is the mean of {} steps",
