@@ -220,6 +220,8 @@ TEST_CASE("a key has an effect or is refused, and reports repeat it", "[report][
       Tried{"sharded/llama2_7b", {{"model.layers", "2"}, {"strategy.kind", "zero"}, {"strategy.stage", "3"}}},
       Tried{"loading/staging", {}}, Tried{"recommendation/dlrm", {}},
       Tried{"campaign/llama2_7b-aws-p5", {{"model.layers", "6"}}},
-      Tried{"sharded/llama2_7b", {{"model.layers", "6"}, {"job.precision", "fp8"}}});
+      Tried{"sharded/llama2_7b", {{"model.layers", "6"}, {"job.precision", "fp8"}}},
+      Tried{"h200-4x/vit_l_32", {}}, Tried{"scale/vit-aws-p5", {{"job.gpus", "16"}}},
+      Tried{"h200-2x/moe", {{"model.layers", "2"}}});
   CHECK(without_effect(tried) == std::vector<std::string>{});
 }

@@ -86,7 +86,7 @@ void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Proble
             "models/{}.yaml PROGRAM",
             model.model.name));
   for (const auto* key : keys) {
-    if (!scenario.given.contains(key)) continue;
+    if (!scenario.given.contains(key) || states_default(job, key)) continue;
     add(key,
         fmt::format("{} has no effect: '{}' consists of the operations that were captured", key,
                     model.model.name),

@@ -28,6 +28,8 @@ void check_effects(const ScenarioSpec& scenario, const ModelSpec& model, const P
 /// one that overrides make of it, and what all points of a sweep or a comparison have may matter at some of
 /// them only; a value that is typed or varied was to be tried.
 bool must_have_effect(const ScenarioSpec& scenario, const std::string& key);
+/// Whether a key of `job` has the value that holds without it.
+bool states_default(const Job& job, std::string_view key);
 /// Conditions of the network against the platform's fabric.
 void check_network(const ScenarioSpec& scenario, const PlatformSpec& platform, Problems& problems);
 /// Leaves only as many nodes of each NVLink domain to the job as its segments have.

@@ -59,6 +59,14 @@ bool must_have_effect(const ScenarioSpec& scenario, const std::string& key) {
   return std::ranges::none_of(scenario.given, [&](const auto& entry) { return how(entry.second) > source; });
 }
 
+bool states_default(const Job& job, std::string_view key) {
+  bool states = false;
+  for_each_field<Job>([&](const auto& field) {
+    if (key == fmt::format("job.{}", field.key)) states = has_default(field, job);
+  });
+  return states;
+}
+
 void check_effects(const ScenarioSpec& scenario, const ModelSpec& model, const Platform* platform,
                    Problems& problems) {
   const auto& job = scenario.job;

@@ -204,7 +204,16 @@ class CheckLayout {
                       : layout_.expert_tensor > 1 ? "parallel.expert_tensor"
                                                   : "parallel.expert_capacity_factor";
     const bool asks = layout_.expert * layout_.expert_tensor > 1 || layout_.expert_capacity_factor;
-    if (!asks || !trains(job_.strategy) || model_.model.profile) return;
+    if (!asks || !trains(job_.strategy)) return;
+    if (model_.model.profile) {
+      if (layout_.expert_capacity_factor)
+        add("parallel.expert_capacity_factor",
+            fmt::format("parallel.expert_capacity_factor has no effect: the model '{}' is a profile with "
+                        "recorded kernels",
+                        model_.model.name),
+            "leave it out, or record a step with this capacity", {model_note});
+      return;
+    }
     if (model_.model.captured && layout_.expert * layout_.expert_tensor > 1) return;  // see check_captured
     if (experts.number == 0) {
       return add(key, fmt::format("{} has no effect: the model '{}' has no experts", key, model_.model.name),

@@ -51,7 +51,9 @@ void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Pro
   for (const auto* key :
        {"job.attention", "job.memory_format", "job.compile", "job.fused_loss", "job.composed_norms",
         "job.implementation", "job.fusions", "job.sequence", "job.document_length"}) {
-    if (follows || !scenario.given.contains(key) || !trains(scenario.job.strategy)) continue;
+    if (follows || !scenario.given.contains(key) || states_default(scenario.job, key) ||
+        !trains(scenario.job.strategy))
+      continue;
     problems.add(Problem{
         scenario.place(key),
         fmt::format("{} has no effect: the model '{}' {}", key, model.model.name,
