@@ -34,9 +34,8 @@ Status help(const std::string& asked, const CLI::App& program, const CommandCont
     topic->write(context.results, context.style);
     return Status::done;
   }
-  const auto warnings = report::warning_help();
-  if (const auto row = std::ranges::find(warnings, asked, &report::WarningHelp::code);
-      row != warnings.end()) {
+  if (const auto row = std::ranges::find(warning_table::rows, asked, &WarningRow::code);
+      row != warning_table::rows.end()) {
     write_warning(context.results, *row, context.style);
     return Status::done;
   }
@@ -56,7 +55,7 @@ std::vector<std::string> help_topics() {
   for (const auto& command : commands()) {
     if (std::ranges::find(names, command.name) == names.end()) names.emplace_back(command.name);
   }
-  for (const auto& warning : report::warning_help()) names.emplace_back(warning.code);
+  for (const auto& warning : warning_table::rows) names.emplace_back(warning.code);
   return names;
 }
 

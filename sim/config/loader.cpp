@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/make_warning.hpp"
 #include "sim/base/shell_word.hpp"
 #include "sim/compute/profile_costs.hpp"
 #include "sim/config/read/prices.hpp"
@@ -121,7 +122,8 @@ KernelTimesSource Loader::kernel_times(const PlatformSpec& platform, const Calib
   if (const auto& timed_gpu = measured.kernel_times_gpu; timed_gpu && !timed_gpu->name.empty()) {
     if (timed_gpu->name == gpu.gpu.name)
       return {kernel_times_of(*platform.calibration, gpu.gpu), gpu.gpu.name};
-    problems_.warn(warning::UnusedKernelTimes{measured.calibration.name, timed_gpu->name, gpu.gpu.name});
+    problems_.warn(make_warning<"unused-kernel-times", "calibration", "timed", "gpu">(
+        measured.calibration.name, timed_gpu->name, gpu.gpu.name));
   }
   return kernel_times_of_gpus(gpu);
 }

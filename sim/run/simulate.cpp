@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "sim/base/make_warning.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/lower/nccl_channels.hpp"
 #include "sim/metrics/measure.hpp"
@@ -32,7 +33,8 @@ void add_step_warning(const SteadyRun& run, Provenance& provenance) {
   }
   constexpr double noticeable = 1.005;
   if (longest < shortest * noticeable) return;
-  add(provenance.warnings, warning::AlternatingSteps{shortest, longest, run.window.steps});
+  add(provenance.warnings, make_warning<"alternating-steps", "shortest", "longest", "steps">(
+                               shortest.value() * 1e3, longest.value() * 1e3, run.window.steps));
 }
 
 /// Mean idle time and exposed communication of all ranks over their kernel time. Waits for launches do not
@@ -204,7 +206,7 @@ void add_nccl_warnings(const Scenario& scenario, const SimulatedStep& step, Fold
       continue;
     const auto lowering_plan = make_lowering_plan(run.workload, without, communicators, fold);
     if (lower(run.workload, platform, communicators, lowering_plan).ops == run.lowered.ops)
-      add(provenance.warnings, warning::NcclVariableWithoutEffect{name, value});
+      add(provenance.warnings, make_warning<"nccl-variable-without-effect", "name", "value">(name, value));
   }
 }
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "sim/base/warning.hpp"
 #include "sim/cost/calibration.hpp"
 #include "sim/cost/operation_cost.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/scenario/campaign.hpp"
 #include "sim/scenario/job.hpp"
-#include "sim/scenario/scenario_warnings.hpp"
 #include "sim/workload/model.hpp"
 
 namespace gradway {
@@ -47,9 +47,9 @@ struct Scenario {
   std::vector<std::shared_ptr<const Scenario>> clients{};
   /// The parts of a campaign whose steps differ in its course; empty for other campaigns.
   std::vector<ScenarioPhase> phases{};
-  Calibration calibration;                ///< empty if the platform names none
-  std::vector<ScenarioWarning> warnings;  ///< from its files, before anything is simulated
-  std::string digest;                     ///< of all files and overrides that it was read from
+  Calibration calibration;        ///< empty if the platform names none
+  std::vector<Warning> warnings;  ///< from its files, before anything is simulated
+  std::string digest;             ///< of all files and overrides that it was read from
 };
 
 }  // namespace gradway

@@ -24,8 +24,7 @@ double rest_of(double uncertainty, double independent) {
 
 /// The measured step that a prediction of compute is based on.
 struct MeasuredStep {
-  error_source::ComputeReference reference;
-  std::string identity;  ///< for digests of causes, which kept reports contain: equal for equal measurements
+  std::string reference;  ///< part of digests of causes, which kept reports contain
   int batch = 0;
   Optimizer optimizer = Optimizer::sgd;
 };
@@ -35,14 +34,12 @@ std::optional<MeasuredStep> measured_step_of(const Scenario& scenario, const Com
     const auto& profile = *scenario.model.profile;
     const bool moved = costs.profile->extrapolation == Extrapolation::anchor;
     return MeasuredStep{
-        error_source::ProfileReference{profile.gpu, moved},
         fmt::format("a profile on {}{}", profile.gpu, moved ? ", moved to meet an anchor" : ""),
         profile.batch, profile.optimizer};
   }
   if (!costs.anchor) return std::nullopt;
   const auto& anchor = *costs.anchor;
   return MeasuredStep{
-      error_source::AnchorReference{anchor.step_time, anchor.batch},
       fmt::format("a step of {:.6g} ms at batch {}", anchor.step_time.value() * 1e3, anchor.batch),
       anchor.batch, anchor.optimizer};
 }
@@ -104,18 +101,17 @@ class Errors {
           add_collectives(step_part);
           break;
         case PartOfStep::contention:
-          add(step_part, links_, error_source::LinkContention{basis_.transport, gpu()});
+          add(step_part, links_, fmt::format("{} beside kernels on {}", name_of(basis_.transport), gpu()));
           break;
         case PartOfStep::exchange:
           add(step_part, digest_of(model(), links_),
-              error_source::Exchange{model(), basis_.transport, gpu()});
+              fmt::format("ranks of {} over {} on {}", model(), name_of(basis_.transport), gpu()));
           break;
         case PartOfStep::input:
-          add(step_part, digest_of(platform()), error_source::InputCopies{platform()});
+          add(step_part, digest_of(platform()), fmt::format("copies on {}", platform()));
           break;
         case PartOfStep::making:
-          add(step_part, job_.samples,
-              error_source::SampleCosts{scenario_.job.input.dataset->name, platform()});
+          add(step_part, job_.samples, source_of_sample_costs());
           break;
         case PartOfStep::reading:
           add(step_part, job_.storage, source_of_samples());
@@ -129,13 +125,18 @@ class Errors {
   const std::string& model() const { return scenario_.model.name; }
   const std::string& platform() const { return scenario_.platform.name; }
   const std::string& gpu() const { return scenario_.platform.gpu_models.front().name; }
-  ErrorSource source_of_samples() const {
+  std::string source_of_sample_costs() const {
+    const auto& dataset = scenario_.job.input.dataset->name;  // empty: of the scenario
+    return fmt::format("{} on cores of {}", dataset.empty() ? "samples" : "samples of " + dataset,
+                       platform());
+  }
+  std::string source_of_samples() const {
     const auto& tier = tier_of_reads(scenario_.job.input);
-    if (!tier) return error_source::CachedSamples{platform()};
-    return error_source::StorageRate{tier->name};
+    if (!tier) return fmt::format("samples in the memory of {}", platform());
+    return tier->name.empty() ? "storage" : fmt::format("storage {}", tier->name);
   }
 
-  void add(const UncertainPart& step_part, std::string digest, ErrorSource source) {
+  void add(const UncertainPart& step_part, std::string digest, std::string source) {
     if (step_part.time > Seconds{} && step_part.uncertainty > 0)
       errors_.push_back({{step_part.part, std::move(digest)},
                          std::move(source),
@@ -147,7 +148,7 @@ class Errors {
 
   /// Adds an error of at most `limit`. @return the part with the rest of its uncertainty
   UncertainPart without(const UncertainPart& step_part, double limit, std::string digest,
-                        ErrorSource source) {
+                        std::string source) {
     limit = std::min(limit, step_part.uncertainty);
     add({step_part.part, step_part.time, limit, step_part.spare, step_part.saves}, std::move(digest),
         std::move(source));
@@ -159,36 +160,34 @@ class Errors {
   void add_launches(const UncertainPart& step_part) {
     const auto of_cpu = std::min(step_part.uncertainty, uncertainty_of_launches(Basis::elsewhere));
     const auto cpu = without(step_part, rest_of(step_part.uncertainty, of_cpu), job_.launches,
-                             error_source::ProgramLaunches{model()});
-    add(cpu, digest_of(job_.launches, platform()), error_source::HostLaunches{model(), platform()});
+                             fmt::format("launches of {}", model()));
+    add(cpu, digest_of(job_.launches, platform()),
+        fmt::format("launches of {} by the CPU of {}", model(), platform()));
   }
 
   void add_compute(const UncertainPart& step_part, const std::optional<MeasuredStep>& measured) {
     const auto of_batch = uncertainty_of_batch(step_part.uncertainty, measured);
     auto remainder = without(step_part, own_uncertainty_of_kernels, digest_of(job_.step, "kernels"),
-                             error_source::JobKernels{});
+                             "kernels of this job");
     if (metrics_.communication > Seconds{})
       remainder = without(remainder, rest_of(own_uncertainty_of_contention, own_uncertainty_of_kernels),
-                          digest_of(job_.exchange, "beside"), error_source::JobContention{});
+                          digest_of(job_.exchange, "beside"), "kernels beside the collectives of this job");
     if (!measured && basis_.compute > Basis::stretched) return add_unmeasured(remainder, of_batch);
     auto time = remainder.time;
     const auto uncertainty = remainder.uncertainty;
     const auto precision = scenario_.job.precision;
-    const auto digest = digest_of(model(), gpu(), std::string{name_of(precision)},
-                                  measured ? measured->identity : std::string{"roofline"});
-    const error_source::Compute compute{
-        model(), gpu(), precision,
-        measured ? measured->reference : error_source::ComputeReference{error_source::RooflineReference{}}};
+    const auto reference = measured ? measured->reference : "roofline";
+    const auto digest = digest_of(model(), gpu(), std::string{name_of(precision)}, reference);
+    const auto compute = fmt::format("{} by {}", model_on_gpu(), reference);
     // The time of another optimizer than the measured one follows from the roofline alone.
     if (const auto optimizer = scenario_.job.optimizer; measured && measured->optimizer != optimizer) {
       time -= metrics_.optimizer;
       add({step_part.part, metrics_.optimizer, uncertainty}, digest_of(digest, name_of(optimizer)),
-          error_source::OtherOptimizer{optimizer, compute});
+          fmt::format("{} of {}", name_of(optimizer), compute));
     }
     add({step_part.part, time, rest_of(uncertainty, of_batch)}, digest, compute);
     const auto batch = batch_of(measured);
-    add({step_part.part, time, of_batch}, digest_of(digest_key_of(batch), digest),
-        error_source::OtherBatch{batch, scenario_.job.batch_per_gpu, compute});
+    add({step_part.part, time, of_batch}, digest_of(batch, digest), batch + compute);
   }
 
   /// No step of the model was measured: the errors of this job's kernels, sequences and batch, and of the
@@ -196,21 +195,20 @@ class Errors {
   void add_unmeasured(const UncertainPart& step_part, double of_batch) {
     const auto precision = scenario_.job.precision;
     auto remainder = without(step_part, own_uncertainty_of_other_kernels, digest_of(job_.kernels),
-                             error_source::JobOperations{});
+                             "which kernels this job runs");
     remainder = without(remainder, own_uncertainty_of_sequence,
                         digest_of(model(), "sequence", std::to_string(scenario_.job.sequence)),
-                        error_source::ModelSequence{model()});
+                        fmt::format("sequences of {}", model()));
     const auto batch = scenario_.job.batch_per_gpu;
     remainder = without(remainder, of_batch, digest_of(model(), "batch", std::to_string(batch)),
-                        error_source::ModelBatch{batch, model()});
+                        fmt::format("batch {} of {}", batch, model()));
     const auto program_uncertainty = basis_.compute == Basis::predicted
                                          ? std::min(own_uncertainty_of_timed_gpu, remainder.uncertainty)
                                          : remainder.uncertainty;
     remainder =
         without(remainder, rest_of(remainder.uncertainty, program_uncertainty),
-                digest_of(model(), "program", name_of(precision)), error_source::ModelProgram{model()});
-    add(remainder, digest_of(model(), gpu(), name_of(precision)),
-        error_source::Compute{model(), gpu(), precision, std::nullopt});
+                digest_of(model(), "program", name_of(precision)), fmt::format("the program of {}", model()));
+    add(remainder, digest_of(model(), gpu(), name_of(precision)), model_on_gpu());
   }
 
   /// Share of the uncertainty that another batch than the measured one causes.
@@ -223,37 +221,35 @@ class Errors {
   }
 
   /// Larger batches than an anchor's are all off in one direction, the larger the more; so are smaller ones.
-  error_source::OtherBatch::Batch batch_of(const std::optional<MeasuredStep>& measured) const {
-    if (basis_.batch_ratio == 1) return error_source::OtherBatch::Batch::given;
-    return measured->batch < scenario_.job.batch_per_gpu ? error_source::OtherBatch::Batch::larger
-                                                         : error_source::OtherBatch::Batch::smaller;
+  /// Part of the digests of causes, which kept reports contain.
+  std::string batch_of(const std::optional<MeasuredStep>& measured) const {
+    const auto batch = scenario_.job.batch_per_gpu;
+    if (basis_.batch_ratio == 1) return fmt::format("batch {} of ", batch);
+    return measured->batch < batch ? "larger batches of " : "smaller batches of ";
   }
 
-  /// Part of the digests of causes, which kept reports contain.
-  std::string digest_key_of(error_source::OtherBatch::Batch batch) const {
-    if (batch == error_source::OtherBatch::Batch::given)
-      return fmt::format("batch {} of ", scenario_.job.batch_per_gpu);
-    return batch == error_source::OtherBatch::Batch::larger ? "larger batches of " : "smaller batches of ";
+  /// "vit_l_32 on h200 in bf16"
+  std::string model_on_gpu() const {
+    return fmt::format("{} on {} in {}", model(), gpu(), name_of(scenario_.job.precision));
   }
 
   void add_collectives(const UncertainPart& step_part) {
     const auto remainder =
-        without(step_part, own_uncertainty_of_collectives, job_.exchange, error_source::JobCollectives{});
+        without(step_part, own_uncertainty_of_collectives, job_.exchange, "collectives of this job");
     const auto transport = basis_.transport;
     const auto& calibration = scenario_.calibration.name;
     const bool is_measured = basis_.communication < Basis::elsewhere && !calibration.empty();
     const auto digest = digest_of(name_of(transport), is_measured ? calibration : links_);
-    const auto source = [&](int ranks) -> ErrorSource {
-      if (is_measured) return error_source::CalibratedCollectives{transport, calibration, ranks};
-      return error_source::NominalCollectives{transport, platform(), ranks};
-    };
-    if (basis_.communication != Basis::stretched) return add(remainder, digest, source(0));
+    const auto source =
+        is_measured ? fmt::format("{} by {}", name_of(transport), calibration)
+                    : fmt::format("{} on links of {} by NCCL's rates", name_of(transport), platform());
+    if (basis_.communication != Basis::stretched) return add(remainder, digest, source);
     const auto as_measured = std::min(remainder.uncertainty,
                                       uncertainty_of_collectives(Basis::measured, transport, basis_.adapted));
-    add({remainder.part, remainder.time, as_measured}, digest, source(0));
+    add({remainder.part, remainder.time, as_measured}, digest, source);
     const auto ranks = scenario_.job.gpus;
     add({remainder.part, remainder.time, rest_of(remainder.uncertainty, as_measured)},
-        digest_of(digest, std::to_string(ranks)), source(ranks));
+        digest_of(digest, std::to_string(ranks)), fmt::format("{} of {} ranks", source, ranks));
   }
 
   const Scenario& scenario_;

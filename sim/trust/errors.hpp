@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "sim/trust/error_source.hpp"
 #include "sim/trust/step_range.hpp"
 
 namespace gradway {
@@ -22,7 +21,7 @@ struct Cause {
 /// uncertainty, and a part of its step with it.
 struct PossibleError {
   Cause cause;
-  ErrorSource source{};                 ///< for people; two causes may have equal sources
+  std::string source{};                 ///< for people; two causes may have equal sources; may be empty
   Seconds time{};                       ///< of the step, that it scales
   double uncertainty = 0;               ///< half-width of the 90 % prediction interval
   Seconds spare{};                      ///< as in UncertainPart

@@ -3,8 +3,8 @@
 
 #include <optional>
 
+#include "sim/base/warning.hpp"
 #include "sim/scenario/job.hpp"
-#include "sim/trust/warning.hpp"
 
 namespace gradway {
 

@@ -4,13 +4,13 @@
 #include <optional>
 #include <vector>
 
+#include "sim/base/provenance_fact.hpp"
+#include "sim/base/warning.hpp"
 #include "sim/compute/compute_costs.hpp"
 #include "sim/cost/basis.hpp"
 #include "sim/lower/communicators.hpp"
 #include "sim/metrics/metrics.hpp"
 #include "sim/scenario/scenario.hpp"
-#include "sim/trust/provenance_fact.hpp"
-#include "sim/trust/warning.hpp"
 
 namespace gradway {
 

@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "sim/base/make_warning.hpp"
 #include "sim/nccl/collective_ways.hpp"
 #include "tests/support/alone.hpp"
 #include "tests/support/builders.hpp"
@@ -145,8 +146,8 @@ TEST_CASE("an unmeasured all-to-all takes the time of a send/recv of each rank's
   const auto provenance = (*WorldCommunicator{scenario}).lower(all_to_all, 100_MB).provenance;
   REQUIRE(provenance.size() == 1);
   CHECK(table_extrapolations(provenance[0]) ==
-        std::vector<warning::ExtrapolatedCollectives>{
-            {Transport::p2p, all_to_all, extrapolation::OtherOperation{CollectiveKind::send_recv}}});
+        std::vector{make_warning<"extrapolated-collectives/other-operation", "collectives", "measured">(
+            "P2P all-to-all", "send-receive")});
   table.kind = all_to_all;
   table.points = {{1_KiB, 8_us}, {100_MB, 500_us}};
   scenario.calibration.tables.push_back(table);

@@ -127,8 +127,9 @@ TEST_CASE("the platform's calibration counts first, if it is of its GPU", "[conf
   lab.calibration("measured", "another");
   const auto scenario = lab.load();
   CHECK(time_of(scenario) == Approx(4.5e-6));
-  CHECK(scenario.warnings ==
-        std::vector<ScenarioWarning>{warning::UnusedKernelTimes{"measured", "another", "mine"}});
+  REQUIRE(scenario.warnings.size() == 1);
+  CHECK(scenario.warnings[0].sentence ==
+        "the calibration 'measured' has kernel times of another, which are not used for mine");
 }
 
 TEST_CASE("a GPU may have no times of kernels", "[config]") {

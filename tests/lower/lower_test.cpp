@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "sim/base/make_warning.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/lower/lower.hpp"
 #include "sim/nccl/rank_order.hpp"
@@ -178,7 +179,7 @@ TEST_CASE("ring orders visit every rank once, and trees join all ranks without a
 
 namespace {
 
-std::vector<warning::ExtrapolatedCollectives> warnings_of_all_reduce(const Scenario& scenario) {
+std::vector<Warning> warnings_of_all_reduce(const Scenario& scenario) {
   const WorldCommunicator lowering{scenario};
   const auto provenance = lowering->lower(CollectiveKind::all_reduce, 1000_MB).provenance;
   REQUIRE(provenance.size() == 1);
@@ -202,13 +203,13 @@ TEST_CASE("a rate that was not measured over host memory, or on other ranks, giv
   auto scenario = on(built_platform(tree_node()), 6);
   scenario.job.nccl = {{"NCCL_P2P_DISABLE", "1"}};
   CHECK(warnings_of_all_reduce(scenario) ==
-        std::vector<warning::ExtrapolatedCollectives>{
-            {Transport::shm, std::nullopt, extrapolation::NotMeasured{}}});
+        std::vector{make_warning<"extrapolated-collectives/not-measured", "collectives", "library">(
+            "SHM collectives", "NCCL")});
   scenario.calibration.collectives = {
       {CollectiveKind::all_reduce, Transport::shm, 8, 1000_MB, 500_ms, "test"}};
   CHECK(warnings_of_all_reduce(scenario) ==
-        std::vector<warning::ExtrapolatedCollectives>{
-            {Transport::shm, std::nullopt, extrapolation::OtherRanks{8, 6}}});
+        std::vector{make_warning<"extrapolated-collectives/other-ranks", "collectives", "measured", "ranks">(
+            "SHM collectives", 8, 6)});
 }
 
 TEST_CASE("a measured collective faster than its latency is the user's error") {

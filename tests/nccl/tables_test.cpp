@@ -38,7 +38,7 @@ Scenario scenario_with(std::vector<CollectiveTable> tables, int ranks = 6) {
 
 const CollectiveTable six = measured(Transport::shm, 6, {{1_KiB, 20_us}, {1_GiB, 500_ms}});
 
-using Extrapolations = std::vector<warning::ExtrapolatedCollectives>;
+using Extrapolations = std::vector<std::string>;  // sentences
 
 /// Provenance and extrapolations of some calls, each once.
 struct Facts {
@@ -51,11 +51,11 @@ struct Facts {
     };
     for (const auto& collective : all) {
       once(basis, collectives_from(collective, calibration));
-      for (const auto& one : extrapolations_of(collective)) once(extrapolated, one);
+      for (const auto& one : extrapolations_of(collective)) once(extrapolated, one.sentence);
     }
   }
 
-  std::vector<provenance::Collectives> basis;
+  std::vector<ProvenanceFact> basis;
   Extrapolations extrapolated;
 };
 
@@ -98,16 +98,13 @@ TEST_CASE("a table is one fact of the provenance, with its date and its errors",
   const Facts facts{
       lowering, scenario.calibration, {{all_reduce, 1_MiB}, {all_reduce, 2_MiB}, {all_reduce, 3_MiB}}};
   REQUIRE(facts.basis.size() == 1);
-  CHECK(facts.basis[0].transport == Transport::shm);
-  CHECK(std::get<provenance::CollectiveTimes>(facts.basis[0].from) ==
-        provenance::CollectiveTimes{.kind = all_reduce,
-                                    .calibration = "lab",
-                                    .date = "2026-11-21",
-                                    .ranks = 6,
-                                    .smallest = 1_KiB,
-                                    .largest = 1_GiB,
-                                    .residual = six.residual,
-                                    .interpolation = six.interpolation});
+  const auto percent = [](double fraction) { return fmt::format("{:.1f} %", 100 * fraction); };
+  CHECK(facts.basis[0] ==
+        ProvenanceFact{"SHM all-reduce", "calibration lab of 2026-11-21, 6 ranks, 1 KiB to 1 GiB",
+                       fmt::format("; fits its samples within {} (worst {}), a size left out within {} "
+                                   "(worst {})",
+                                   percent(six.residual->median), percent(six.residual->worst),
+                                   percent(six.interpolation->median), percent(six.interpolation->worst))});
   CHECK(facts.extrapolated.empty());
 }
 
@@ -120,12 +117,14 @@ TEST_CASE("each thing that was not measured is a warning, once", "[lower]") {
   const Facts facts{
       lowering, scenario.calibration, {{all_reduce, 2_GiB}, {all_reduce, 4_GiB}, {broadcast, 1_MiB}}};
   CHECK(facts.extrapolated ==
-        Extrapolations{{Transport::shm, all_reduce, extrapolation::PredictedTable{"copies"}},
-                       {Transport::shm, all_reduce, extrapolation::OtherPlan{}},
-                       {Transport::shm, std::nullopt, extrapolation::OtherRanks{6, 4}},
-                       {Transport::shm, all_reduce, extrapolation::BeyondSizes{1_GiB}},
-                       {Transport::shm, broadcast, extrapolation::PredictedTable{"copies"}},
-                       {Transport::shm, broadcast, extrapolation::OtherOperation{all_reduce}}});
+        Extrapolations{
+            "SHM all-reduce was not measured: its time is predicted from copies",
+            "SHM all-reduce was not measured with the algorithm and protocol that NCCL's variables force: "
+            "its time is scaled by NCCL's own estimates",
+            "SHM collectives were measured on 6 ranks, not on 4: the same bus bandwidth is assumed",
+            "SHM all-reduce was measured up to 1 GiB: larger sizes are assumed to reach the same bandwidth",
+            "SHM broadcast was not measured: its time is predicted from copies",
+            "SHM broadcast was not measured: all-reduce is scaled by the bytes that each moves"});
 }
 
 TEST_CASE("tables of one node that serve several are a warning", "[lower]") {
@@ -137,7 +136,8 @@ TEST_CASE("tables of one node that serve several are a warning", "[lower]") {
   CHECK(lowered.flows.size() > 1);
   CHECK(lowered.latency.value() + lowered.flows[0].amount.value() / lowered.flows[0].cap == Approx(0.5));
   CHECK(Facts{lowering, scenario.calibration, {{all_reduce, 1_GiB}}}.extrapolated ==
-        Extrapolations{{Transport::net, all_reduce, extrapolation::MoreNodes{2}}});
+        Extrapolations{
+            "NET all-reduce was measured inside one node, the job has 2: the same times are assumed"});
 }
 
 TEST_CASE("a number of ranks between two tables is in the provenance", "[lower]") {
@@ -146,9 +146,7 @@ TEST_CASE("a number of ranks between two tables is in the provenance", "[lower]"
   const WorldCommunicator lowering{scenario};
   const Facts facts{lowering, scenario.calibration, {{all_reduce, 1_MiB}}};
   REQUIRE(facts.basis.size() == 1);
-  const auto& times = std::get<provenance::CollectiveTimes>(facts.basis[0].from);
-  CHECK(times.ranks == 4);
-  CHECK(times.measured_ranks == std::vector{2, 6});
+  CHECK_THAT(facts.basis[0].statement, Catch::Contains(", 4 ranks from 2 and 6, "));
   CHECK(facts.extrapolated.empty());
 }
 
@@ -159,8 +157,8 @@ TEST_CASE("tables that fit nothing that is asked for leave NCCL's nominal rates,
   const auto scenario = scenario_with({tree});
   const WorldCommunicator lowering{scenario};
   const Facts facts{lowering, scenario.calibration, {{all_reduce, 1_GiB}, {all_reduce, 2_GiB}}};
-  CHECK(facts.basis == std::vector<provenance::Collectives>{
-                           {.transport = Transport::shm, .from = provenance::NominalRates{}}});
+  CHECK(facts.basis ==
+        std::vector<ProvenanceFact>{{"SHM all-reduce", "NCCL's nominal channel rates, nothing measured"}});
   CHECK(facts.extrapolated.size() == 1);
 }
 

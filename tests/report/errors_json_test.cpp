@@ -23,19 +23,3 @@ TEST_CASE("errors of every part of a step survive a round trip through JSON", "[
     CHECK(again[i].saves == errors[i].saves);
   }
 }
-
-TEST_CASE("sources of errors are worded", "[report][json]") {
-  using namespace error_source;
-  const auto of = [](ErrorSource source) {
-    const auto json =
-        report::errors_json({{.cause = {}, .source = std::move(source), .time = 3_ms, .uncertainty = 0.1}});
-    return json[0]["of"].get<std::string>();
-  };
-  const Compute compute{"gpt2", "a100-sxm", Precision::bf16, AnchorReference{91.93_ms, 32}};
-  CHECK(of(compute) == "gpt2 on a100-sxm in bf16 by a step of 91.93 ms at batch 32");
-  CHECK(of(OtherOptimizer{gradway::Optimizer::adamw, compute}) ==
-        "adamw of gpt2 on a100-sxm in bf16 by a step of 91.93 ms at batch 32");
-  CHECK(of(OtherBatch{OtherBatch::Batch::larger, 64, compute}) ==
-        "larger batches of gpt2 on a100-sxm in bf16 by a step of 91.93 ms at batch 32");
-  CHECK(of(CalibratedCollectives{Transport::shm, "h200-4x", 8}) == "SHM by h200-4x of 8 ranks");
-}

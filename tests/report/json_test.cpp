@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/run/json.hpp"
+#include "sim/base/make_warning.hpp"
 
 #include <sstream>
 
@@ -136,7 +137,7 @@ TEST_CASE("the same run gives the same bytes", "[report][json]") {
 
 TEST_CASE("bytes that are not UTF-8 do not prevent a report", "[report][json]") {
   auto run = testing::made_up_run();
-  run.warnings = {warning::UnmodelledNcclVariable{"\xff", "1"}};
+  run.warnings = {make_warning<"unmodelled-nccl-variable", "name", "value">("\xff", 1)};
   CHECK(json_of(run)["warnings"][0] == "\xEF\xBF\xBD=1 is accepted, but not modelled");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/report/made_up_run.hpp"
+#include "sim/base/make_warning.hpp"
 
 #include "sim/plan/plan.hpp"
 #include "sim/plan/task_list.hpp"
@@ -127,8 +128,8 @@ Run made_up_run(int ranks) {
   run.window = {0, 0_ms, 10_ms};
   run.measured = made_up_measured();
   run.range = {9_ms, 12_ms};
-  run.basis = {provenance::GivenTimes{}, provenance::PlatformSource{"made-up", "a book"}};
-  run.warnings = {warning::UnmodelledNcclVariable{"NCCL_ALGO", "RING"}};
+  run.basis = {{"compute", "explicit times of the model"}, {"", "", "platform made-up: a book"}};
+  run.warnings = {make_warning<"unmodelled-nccl-variable", "name", "value">("NCCL_ALGO", "RING")};
   return run;
 }
 

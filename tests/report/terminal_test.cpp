@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/run/terminal.hpp"
+#include "sim/base/make_warning.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -40,8 +41,8 @@ Run verbose_run() {
   run.scenario.platform.name = word;
   run.measured.bottleneck = bottleneck::Communication{.limit = bottleneck::FullLink{word, false}};
   run.measured.links[0].name = word;
-  run.basis = {provenance::Failures{word}, provenance::GivenTimes{}};
-  run.warnings = {warning::UnmodelledNcclVariable{word, word}};
+  run.basis = {{"failures", word, "; they occur at random"}, {"compute", "explicit times of the model"}};
+  run.warnings = {make_warning<"unmodelled-nccl-variable", "name", "value">(word, word)};
   return run;
 }
 
@@ -69,7 +70,7 @@ TEST_CASE("a run is written with its job, its result and its provenance", "[repo
 
 TEST_CASE("without --verbose a run shows the key results and where to find details", "[report][terminal]") {
   auto run = testing::made_up_run();
-  run.warnings.emplace_back(warning::ExtrapolatedContention{.measured_on = "elsewhere"});
+  run.warnings.push_back(make_warning<"extrapolated-contention", "conditions">("elsewhere"));
   const auto text = text_of(run, {}, report::Detail::brief);
 
   for (const auto* part :
@@ -86,15 +87,13 @@ TEST_CASE("without --verbose a run shows the key results and where to find detai
 
 TEST_CASE("the terminal has each statement of a provenance once, without citations", "[report][terminal]") {
   auto run = testing::made_up_run();
-  const auto nominal = [](Transport transport) {
-    return provenance::Collectives{.transport = transport, .from = provenance::NominalRates{}};
-  };
-  run.basis = {provenance::Roofline{"h100-sxm", "a datasheet"},
-               provenance::LaunchCost{.operation = 44_us},
-               nominal(Transport::net),
-               nominal(Transport::p2p),
-               provenance::SustainedRate{"efs", BytesPerSecond{50e6}},
-               provenance::PlatformSource{"made-up", "a book"}};
+  run.basis = {{"compute", "roofline from the datasheet of h100-sxm and efficiencies", " (a datasheet)"},
+               {"launches", "44 us of CPU time per operation, assumed: our own hosts took 20 to 61 us",
+                ". To replace the assumption: the platform's key 'eager_operation'"},
+               {"NET all-reduce", "NCCL's nominal channel rates, nothing measured"},
+               {"P2P all-reduce", "NCCL's nominal channel rates, nothing measured"},
+               {"", "storage efs delivers 50 MB/s once its burst credit is used up"},
+               {"", "", "platform made-up: a book"}};
   const auto text = text_of(run, {false, 120});
   CHECK_THAT(
       text,

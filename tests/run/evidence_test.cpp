@@ -27,11 +27,15 @@ TEST_CASE("an all-reduce by NVLS rests on what NVIDIA says of it, with P2P or wi
   const auto nvls = simulate(all_reduce({{"platform", "dgx-h100"}}));
   const auto without_p2p = simulate(all_reduce({{"platform", "dgx-h100"}, {"nccl.NCCL_P2P_DISABLE", "1"}}));
   for (const auto* run : {&nvls, &without_p2p}) {
-    const auto collectives = test::facts_of<provenance::Collectives>(run->basis);
-    REQUIRE(collectives.size() == 1);
-    CHECK(std::holds_alternative<provenance::NvlsEstimate>(collectives[0].from));
-    CHECK(test::facts_of<warning::ExtrapolatedCollectives>(run->warnings).empty());
-    CHECK(test::find_fact<provenance::Contention>(run->basis));
+    const auto is_all_reduce = [](const ProvenanceFact& fact) {
+      return fact.subject.ends_with("all-reduce");
+    };
+    CHECK(std::ranges::count_if(run->basis, is_all_reduce) == 1);
+    const auto* collectives = test::find_fact(run->basis, "NVLS all-reduce");
+    REQUIRE(collectives);
+    CHECK_THAT(collectives->statement, Catch::Contains("which 8 H100 reach"));
+    CHECK_FALSE(test::find_warning(run->warnings, "extrapolated-collectives"));
+    CHECK(test::find_fact(run->basis, "contention"));
     CHECK(width(*run) < 0.6);
   }
   CHECK(without_p2p.measured.metrics.step_time.value() == Approx(nvls.measured.metrics.step_time.value()));
@@ -41,8 +45,9 @@ TEST_CASE("an all-reduce by NVLS rests on what NVIDIA says of it, with P2P or wi
 TEST_CASE("without P2P and NVLS an all-reduce goes through host memory, and rests on that") {
   const auto run = simulate(
       all_reduce({{"platform", "dgx-h100"}, {"nccl.NCCL_P2P_DISABLE", "1"}, {"nccl.NCCL_NVLS_ENABLE", "0"}}));
-  CHECK(test::has_fact(
-      run.basis, provenance::Collectives{.transport = Transport::shm, .from = provenance::NominalRates{}}));
+  const auto* collectives = test::find_fact(run.basis, "SHM all-reduce");
+  REQUIRE(collectives);
+  CHECK(collectives->statement == "NCCL's nominal channel rates, nothing measured");
   CHECK(run.measured.metrics.bus_bandwidth->value() < 30e9);
   CHECK(width(run) > 2);
 }

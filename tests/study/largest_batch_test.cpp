@@ -114,8 +114,8 @@ TEST_CASE("a report says when the memory of a profile lacks activations", "[stud
   auto profile = test::even_profile(1, 5_us, 20_us);
   const auto warns = [&] {
     const auto run = simulate(test::profiled_scenario(profile), "fluid");
-    return test::find_fact<warning::UnknownActivations>(run.warnings) ||
-           test::find_fact<warning::IncompleteActivations>(run.warnings);
+    return test::find_warning(run.warnings, "unknown-activations") ||
+           test::find_warning(run.warnings, "incomplete-activations");
   };
   CHECK(warns());
   profile.memory_from = MemorySource::shapes;

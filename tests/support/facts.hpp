@@ -2,31 +2,24 @@
 #pragma once
 
 #include <algorithm>
-#include <variant>
+#include <string_view>
 #include <vector>
+
+#include "sim/base/provenance_fact.hpp"
+#include "sim/base/warning.hpp"
 
 namespace gradway::test {
 
-/// The first warning, or fact of a provenance, of this type; null if there is none.
-template <class Fact, class... All>
-const Fact* find_fact(const std::vector<std::variant<All...>>& all) {
-  for (const auto& one : all)
-    if (const auto* fact = std::get_if<Fact>(&one)) return fact;
-  return nullptr;
+/// The first fact of a provenance about a subject; null if there is none.
+inline const ProvenanceFact* find_fact(const std::vector<ProvenanceFact>& facts, std::string_view subject) {
+  const auto fact = std::ranges::find(facts, subject, &ProvenanceFact::subject);
+  return fact == facts.end() ? nullptr : &*fact;
 }
 
-/// Whether one is equal to this.
-template <class Fact, class... All>
-bool has_fact(const std::vector<std::variant<All...>>& all, const Fact& fact) {
-  return std::ranges::find(all, std::variant<All...>{fact}) != all.end();
-}
-
-template <class Fact, class... All>
-std::vector<Fact> facts_of(const std::vector<std::variant<All...>>& all) {
-  std::vector<Fact> found;
-  for (const auto& one : all)
-    if (const auto* fact = std::get_if<Fact>(&one)) found.push_back(*fact);
-  return found;
+/// The first warning of a code; null if there is none.
+inline const Warning* find_warning(const std::vector<Warning>& warnings, std::string_view code) {
+  const auto warning = std::ranges::find(warnings, code, &Warning::code);
+  return warning == warnings.end() ? nullptr : &*warning;
 }
 
 }  // namespace gradway::test

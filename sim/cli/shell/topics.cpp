@@ -125,11 +125,11 @@ void write_strategies(std::ostream& out, const report::Style& style) {
 
 void write_warnings(std::ostream& out, const report::Style& style) {
   std::size_t longest = 0;
-  for (const auto& row : report::warning_help()) longest = std::max(longest, row.code.size());
+  for (const auto& row : warning_table::rows) longest = std::max(longest, row.code.size());
   out << "A prediction lists what you should know before you rely on it. Each warning ends\n"
          "with its code in brackets; 'gradway help CODE' explains it. In report.json,\n"
          "'warnings' has the sentences and 'warning_codes' their codes.\n\n";
-  for (const auto& row : report::warning_help()) {
+  for (const auto& row : warning_table::rows) {
     const auto lines = report::wrap(row.meaning, std::max(style.width, longest + 24) - longest - 4);
     out << fmt::format("  {:<{}}  {}\n", row.code, longest, lines.front());
     for (std::size_t i = 1; i < lines.size(); ++i) out << std::string(longest + 4, ' ') << lines[i] << '\n';
@@ -161,7 +161,7 @@ std::span<const Topic> topics() {
   return table;
 }
 
-void write_warning(std::ostream& out, const report::WarningHelp& warning, const report::Style& style) {
+void write_warning(std::ostream& out, const WarningRow& warning, const report::Style& style) {
   for (const auto& line : report::wrap(warning.meaning, style.width)) out << line << '\n';
   out << '\n';
   report::Fields fields{out, style};

@@ -5,8 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "sim/base/warning_table.hpp"
 #include "sim/report/format/style.hpp"
-#include "sim/report/format/warning_words.hpp"
 
 namespace gradway::cli {
 
@@ -20,6 +20,6 @@ struct Topic {
 std::span<const Topic> topics();
 
 /// What `gradway help CODE` says of a warning.
-void write_warning(std::ostream& out, const report::WarningHelp& warning, const report::Style& style);
+void write_warning(std::ostream& out, const WarningRow& warning, const report::Style& style);
 
 }  // namespace gradway::cli

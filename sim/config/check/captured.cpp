@@ -4,7 +4,9 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "sim/base/make_warning.hpp"
 #include "sim/workload/captured/captured_step.hpp"
 
 namespace gradway::config {
@@ -99,12 +101,13 @@ void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Proble
         "leave it out");
 }
 
-std::vector<ScenarioWarning> capture_warnings(const Model& model) {
-  std::vector<ScenarioWarning> warnings;
+std::vector<Warning> capture_warnings(const Model& model) {
+  std::vector<Warning> warnings;
   if (!model.captured) return warnings;
   const auto& captured = *model.captured;
-  if (!captured.unknown.empty()) warnings.emplace_back(warning::UntimedOperations{captured.unknown});
-  if (captured.is_compiled) warnings.emplace_back(warning::CompiledCapture{});
+  if (!captured.unknown.empty())
+    warnings.push_back(make_warning<"untimed-operations", "operations">(fmt::join(captured.unknown, ", ")));
+  if (captured.is_compiled) warnings.push_back(make_warning<"compiled-capture">());
   return warnings;
 }
 

@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "sim/base/warning.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/problems.hpp"
-#include "sim/scenario/scenario_warnings.hpp"
 
 namespace gradway::config {
 
@@ -16,6 +16,6 @@ void apply_capture_defaults(ScenarioSpec& scenario, const Model& model);
 void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);
 
 /// Warnings of a captured model; none for other models.
-std::vector<ScenarioWarning> capture_warnings(const Model& model);
+std::vector<Warning> capture_warnings(const Model& model);
 
 }  // namespace gradway::config

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/make_warning.hpp"
 #include "sim/config/yaml/reader.hpp"
 #include "sim/config/yaml/scalars.hpp"
 
@@ -72,7 +73,7 @@ Node load_document(const FoundFile& file, Problems& problems) {
   if (!file.instead_of.empty()) {
     problems.add_to_digest(file.instead_of);  // reports contain the warning
     problems.add_to_digest(file.shown);
-    problems.warn(warning::ReplacedFile{file.instead_of, file.shown});
+    problems.warn(make_warning<"replaced-file", "file", "path">(file.instead_of, file.shown));
   }
   const auto source = problems.attempt([&] {
     if (file.text) return std::optional{SourceText{file.shown, *file.text}};

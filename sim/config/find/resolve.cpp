@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/make_warning.hpp"
 #include "sim/base/nearest.hpp"
 #include "sim/config/check/check.hpp"
 #include "sim/config/read/scenario_parts.hpp"
@@ -269,11 +270,12 @@ void apply_anchor(const ScenarioSpec& scenario, Model& model) {
   model.anchors.push_back(*scenario.anchor);
 }
 
-std::optional<warning::UnusedAnchor> unused_anchor(const ScenarioSpec& scenario, const Gpu& gpu) {
+std::optional<Warning> unused_anchor(const ScenarioSpec& scenario, const Gpu& gpu) {
   const auto& anchor = scenario.anchor;
   const auto precision = scenario.job.precision;
   if (!anchor || (anchor->gpu == gpu.name && anchor->precision == precision)) return std::nullopt;
-  return warning::UnusedAnchor{anchor->gpu, anchor->precision, gpu.name, precision};
+  return make_warning<"unused-anchor", "anchor_gpu", "anchor_precision", "gpu", "precision">(
+      anchor->gpu, name_of(anchor->precision), gpu.name, name_of(precision));
 }
 
 void check_scenario(const ScenarioSpec& scenario, const ModelSpec& model, const PlatformSpec& platform,

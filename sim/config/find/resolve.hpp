@@ -23,7 +23,7 @@ void apply_anchor(const ScenarioSpec& scenario, Model& model);
 void apply_job(const Job& job, Model& model);
 
 /// Warning if the scenario's anchor has another GPU or precision than the job and is therefore not used.
-std::optional<warning::UnusedAnchor> unused_anchor(const ScenarioSpec& scenario, const Gpu& gpu);
+std::optional<Warning> unused_anchor(const ScenarioSpec& scenario, const Gpu& gpu);
 
 /// Cross-checks the contents of several files. Problems are reported at the place in the scenario, with a
 /// note at the conflicting one. @pre all specs were read without problems

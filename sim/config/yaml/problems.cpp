@@ -30,7 +30,7 @@ void Problems::add_to_digest(std::string_view text) {
   digests_.emplace_back().add(text);
 }
 
-void Problems::warn(ScenarioWarning warning) {
+void Problems::warn(Warning warning) {
   if (std::ranges::find(warnings_, warning) == warnings_.end()) warnings_.push_back(std::move(warning));
 }
 

@@ -10,8 +10,8 @@
 
 #include "sim/base/digest.hpp"
 #include "sim/base/problem.hpp"
+#include "sim/base/warning.hpp"
 #include "sim/config/yaml/disk.hpp"
-#include "sim/scenario/scenario_warnings.hpp"
 
 namespace gradway::config {
 
@@ -38,8 +38,8 @@ class Problems {
   }
 
   /// Adds a warning, once.
-  void warn(ScenarioWarning warning);
-  const std::vector<ScenarioWarning>& warnings() const { return warnings_; }
+  void warn(Warning warning);
+  const std::vector<Warning>& warnings() const { return warnings_; }
 
   void add_to_digest(std::string_view text);
   Digest digest() const;
@@ -52,7 +52,7 @@ class Problems {
 
  private:
   std::vector<Problem> list_;
-  std::vector<ScenarioWarning> warnings_;
+  std::vector<Warning> warnings_;
   std::vector<Digest> digests_;  ///< one for each text
   std::vector<FileState> files_;
 };

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/trust/provenance_fact.hpp"
+#include "sim/base/provenance_fact.hpp"
 
 namespace gradway::report {
 

@@ -58,7 +58,7 @@ std::vector<std::string> evidence_in_words(const Explanation& explanation) {
     evidence.push_back(fmt::format("the links and memories on the paths could carry {:.3g} GB/s of each GPU",
                                    carried.value() / 1e9));
   }
-  for (const auto& basis : overlap.basis) evidence.push_back(describe(ProvenanceFact{basis}));
+  for (const auto& basis : overlap.basis) evidence.push_back(describe(basis));
   return evidence;
 }
 

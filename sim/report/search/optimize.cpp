@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/make_warning.hpp"
 #include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
@@ -169,10 +170,10 @@ std::string verdict(const SettingsSearchReport& search) {
 std::vector<Warning> warnings_of(const SettingsSearchReport& search) {
   std::vector<Warning> warnings;
   if (search.none_meets && !(search.goal->budget_usd && !search.optimum.best.metrics.cost_per_hour))
-    add(warnings, warning::NoSettingWithinLimits{});
+    add(warnings, make_warning<"no-setting-within-limits">());
   for (const auto& [key, value] : search.changes[search.optimum.best.job]) {
     if (key == "job.accumulate" || key == "job.batch_per_gpu" || key == "optimizer")
-      add(warnings, warning::LearningChanged{key, value});
+      add(warnings, make_warning<"learning-changed", "key", "value">(key, value));
   }
   if (auto unknown = unknown_lossy_steps(search.optimum.best.strategy)) add(warnings, *std::move(unknown));
   for (const auto& of_run : search.optimum.best.warnings) add(warnings, of_run);

@@ -154,7 +154,7 @@ void write_plan(std::ostream& out, const Scenario& scenario, const Workload& wor
   fields.add("strategy", describe(scenario.job.strategy));
   fields.add("tasks", fmt::format("{} per step on {}", thousands_text(program.tasks.size()),
                                   layout.pipeline > 1 ? "the first stage" : "each rank"));
-  fields.add("warning", with_codes(warnings_of(scenario.warnings)), Paint::yellow);
+  fields.add("warning", with_codes(scenario.warnings), Paint::yellow);
   out << '\n';
   if (layout.pipeline > 1) {
     write_schedule_chart(out, pipeline_of(layout), scenario.job.accumulate, style);

@@ -15,8 +15,8 @@ struct Overlap {
   Seconds without_collectives{};  ///< the step if each collective ended as soon as it is ready
   Seconds collectives{};          ///< all of a step alone, back to back
   Seconds links{};  ///< the same if only links and memories bounded them: no latencies, no channels
-  std::optional<ChannelLimit> limit;           ///< of the largest collective; empty without NCCL
-  std::vector<provenance::Collectives> basis;  ///< of the collectives' rates
+  std::optional<ChannelLimit> limit;  ///< of the largest collective; empty without NCCL
+  std::vector<ProvenanceFact> basis;  ///< of the collectives' rates
 
   /// Lower bound of the step: the collectives queue on one communicator, and the rest has its own time.
   /// Contention between the two is left out.
