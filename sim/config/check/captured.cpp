@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/make_warning.hpp"
+#include "sim/config/check/check.hpp"
 #include "sim/workload/captured/captured_step.hpp"
 
 namespace gradway::config {
