@@ -15,7 +15,6 @@
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
-#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/points/compare.hpp"
 #include "sim/trust/lossy_warning.hpp"
@@ -283,7 +282,7 @@ void write_remarks(std::ostream& out, const PlatformComparison& compared, const 
   if (const auto launches = launches_in_words(compared); !launches.empty())
     fields.add("launches", launches, Paint::yellow);
   if (const auto unknown = unknown_lossy_steps(compared.job.strategy); unknown && compared.goal)
-    fields.add("target", describe(*unknown));
+    fields.add("target", unknown->sentence);
   write_prices(fields, compared);
   if (left_out.empty()) return;
   out << '\n';
