@@ -54,7 +54,7 @@ std::string by_definition(const Platform& platform, DeviceId from, DeviceId to, 
   for (auto at = from; at != to;) {
     std::vector<const Link*> onward;
     for (const auto& link : platform.links) {
-      if (link.from != at || !allowed(link.kind, over) || hops[link.to.index()] + 1 != hops[at.index()])
+      if (link.from != at || !allowed(link.kind, over) || hops[link.to.index()] != hops[at.index()] - 1)
         continue;
       if (!through_endpoints && link.to != to && is_endpoint(platform, link.to)) continue;
       onward.push_back(&link);
