@@ -107,7 +107,6 @@ TEST_CASE("steps that alternate are reported as their mean, with a warning") {
   CHECK(shortest <
         step(with_large_copy(
             {{"job.accumulate", "2"}, {"job.batch_per_gpu", "6"}, {"input.background_copy", "0 B"}})));
-  CHECK(steps->steps == 2);
   const auto& m = run.measured.metrics;
   const auto parts =
       m.compute + m.optimizer + m.exposed_communication + m.input_wait + m.launch_bound + m.idle;
