@@ -33,10 +33,8 @@ struct CheckEffects {
         lack = row.traits.lack(context);
       }
       if (!lack.why.empty())
-        problems.add(Problem{scenario.place(key),
-                             fmt::format("{} has no effect: {}", key, lack.why),
-                             {},
-                             std::string{lack.remedy}});
+        problems.add(scenario.place(key), fmt::format("{} has no effect: {}", key, lack.why),
+                     std::string{lack.remedy});
     });
   }
 

@@ -198,7 +198,7 @@ void check_places(Reader& input, const InputSettings& settings) {
 void check_staging(const ScenarioSpec& spec, Problems& problems) {
   const auto& input = spec.job.input;
   const auto refuse = [&](const char* key, const std::string& message, const std::string& hint) {
-    problems.add(Problem{spec.place(key), message, {}, hint});
+    problems.add(spec.place(key), message, hint);
   };
   const bool is_read = input.staged_from && !input.staged_from->name.empty();
   if (is_read && input.staged_from->is_local())

@@ -70,7 +70,7 @@ void derive_accumulate(ScenarioSpec& spec, Problems& problems) {
   const auto ranks = job.data_parallel();
   const auto of_micro_step = static_cast<std::int64_t>(ranks) * job.batch_per_gpu;
   const auto refuse = [&](std::string message, std::string hint) {
-    problems.add(Problem{spec.place("job.global_batch"), std::move(message), {}, std::move(hint)});
+    problems.add(spec.place("job.global_batch"), std::move(message), std::move(hint));
   };
   if (samples % of_micro_step != 0) {
     const auto below = samples / of_micro_step * of_micro_step;
