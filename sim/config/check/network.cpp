@@ -7,7 +7,7 @@
 
 #include "sim/config/check/check.hpp"
 #include "sim/platform/networks.hpp"
-#include "sim/scenario/network_fields.hpp"
+#include "sim/scenario/field_tables.hpp"
 
 namespace gradway::config {
 namespace {
@@ -83,12 +83,12 @@ class NetworkCheck {
   }
 
   void refuse_all(const std::string& why) {
-    for_each_field<NetworkConditions>([&](const auto& field) {
+    for (const auto& field : fields_of<NetworkConditions>()) {
       if (const auto key = fmt::format("network.{}", field.key); scenario_.given.contains(key))
         problems_.add(scenario_.place(key), fmt::format("{} has no effect: {}", key, why),
                       "leave it out, or choose a platform with a fabric and NCCL's collectives",
                       {{scenario_.place("platform"), "the platform is here"}});
-    });
+    }
   }
 
   /// Reports a key of the scenario, or else of the fabric.

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/field_tables.hpp"
 #include "sim/scenario/strategy_facts.hpp"
-#include "sim/scenario/strategy_fields.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway::config {
@@ -41,14 +41,15 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
             layout.context),
         "write 'kind: ddp'", {{kind, "the strategy is here"}});
   }
-  for_each_field<Ddp>([&](const auto& field) {
-    if (has_default(field, ddp)) return;
+  const Record settings{ddp};
+  for (const auto& field : settings.fields()) {
+    if (settings.has_default(field)) continue;
     problems.add(
         scenario.place(fmt::format("strategy.{}", field.key)),
         fmt::format("strategy {} has no '{}'", name_of(scenario.job.strategy), field.key),
         kind.line == 0 ? "leave it out, or set strategy.kind=ddp" : "leave it out, or write 'kind: ddp'",
         {{kind, "the strategy is here"}});
-  });
+  }
 }
 
 /// Reports DDP's keys that conflict with others or with the model.

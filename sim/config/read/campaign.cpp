@@ -10,7 +10,6 @@
 #include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/config/yaml/parse_value.hpp"
 #include "sim/config/yaml/quantities.hpp"
-#include "sim/scenario/campaign_fields.hpp"
 #include "sim/scenario/failure_models.hpp"
 
 namespace gradway::config {

@@ -10,7 +10,6 @@
 #include "sim/config/read/fields.hpp"
 #include "sim/config/read/scenario_parts.hpp"
 #include "sim/config/yaml/goal_quantities.hpp"
-#include "sim/scenario/campaign_fields.hpp"
 
 namespace gradway::config {
 namespace {

@@ -8,9 +8,8 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/config/read/fields.hpp"
+#include "sim/config/yaml/parse_value.hpp"
 #include "sim/config/yaml/quantities.hpp"
-#include "sim/scenario/dataset_fields.hpp"
-#include "sim/scenario/input_fields.hpp"
 
 namespace gradway::config {
 namespace {

@@ -12,8 +12,6 @@
 #include "sim/config/read/read.hpp"
 #include "sim/config/read/scenario_parts.hpp"
 #include "sim/config/yaml/quantities.hpp"
-#include "sim/scenario/job_fields.hpp"
-#include "sim/scenario/network_fields.hpp"
 #include "sim/workload/profile_words.hpp"
 
 namespace gradway::config {
@@ -113,7 +111,7 @@ BackgroundFlow read_traffic(Reader flow) {
   result.load = flow.optional("load", efficiency, 1.0);
   result.weight = flow.optional("weight", weight, 1.0);
   const auto time = [](const Node& node) {
-    return parse_value<Seconds>(value::Amount{value::Unit::pause, "2 s"}, node);
+    return Seconds{amount(value::Amount{value::Unit::pause, "2 s"}, node)};
   };
   result.start = flow.optional("start", time, Seconds{});
   result.end = flow.maybe("end", time);
