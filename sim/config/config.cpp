@@ -45,14 +45,14 @@ void check_samples(const ScenarioSpec& spec, const ModelSpec& model, Loader& loa
   const auto wanted = model.model.tokens_per_sample > 0 ? SampleContent::text : SampleContent::images;
   if (*dataset->content == wanted) return;
   const auto suited = loader.datasets_of(wanted);
-  loader.problems().add(
-      Problem{spec.place("input.dataset"),
-              fmt::format("the dataset{} contains {}, but the model '{}' trains on {}",
-                          dataset->name.empty() ? "" : fmt::format(" '{}'", dataset->name),
-                          name_of(*dataset->content), model.model.name, name_of(wanted)),
-              {{model.kind, "the model is here"}},
-              suited.empty() ? "choose another dataset, or leave it out: samples are then in memory"
-                             : fmt::format("datasets of {}: {}", name_of(wanted), fmt::join(suited, ", "))});
+  loader.problems().add(spec.place("input.dataset"),
+                        fmt::format("the dataset{} contains {}, but the model '{}' trains on {}",
+                                    dataset->name.empty() ? "" : fmt::format(" '{}'", dataset->name),
+                                    name_of(*dataset->content), model.model.name, name_of(wanted)),
+                        suited.empty()
+                            ? "choose another dataset, or leave it out: samples are then in memory"
+                            : fmt::format("datasets of {}: {}", name_of(wanted), fmt::join(suited, ", ")),
+                        {{model.kind, "the model is here"}});
 }
 
 /// Reads the files that the scenario names, and cross-checks the result.

@@ -148,10 +148,8 @@ KernelTimesSource Loader::kernel_times_of_gpus(const GpuSpec& gpu) {
     const auto similar = this->gpu(*like);
     if (problems_.size() > before) return {};
     if (!similar.kernel_times) {
-      problems_.add({like->where,
-                     fmt::format("the GPU '{}' has no 'kernel_times'", like->name),
-                     {},
-                     "choose a GPU that has them"});
+      problems_.add(like->where, fmt::format("the GPU '{}' has no 'kernel_times'", like->name),
+                    "choose a GPU that has them");
       return {};
     }
     add(similar);
@@ -188,14 +186,13 @@ std::shared_ptr<const OperationCosts> Loader::kernel_times_of(const Named& name,
   });
   if (problems_.size() > before || timed.costs) return timed.costs;
   const bool has_some = !timed.gpu.empty();
-  problems_.add({name.where,
-                 has_some ? fmt::format("the calibration '{}' has kernel times of {}, not of {}", name.name,
-                                        timed.gpu, gpu.name)
-                          : fmt::format("the calibration '{}' has no kernel times", name.name),
-                 {},
-                 has_some ? fmt::format("write 'kernel_times_like: {}' in the GPU's file", timed.gpu)
-                          : "'gradway calibrate fit' writes them from the output of "
-                            "calibration/torch/measure_kernels.py"});
+  problems_.add(name.where,
+                has_some ? fmt::format("the calibration '{}' has kernel times of {}, not of {}", name.name,
+                                       timed.gpu, gpu.name)
+                         : fmt::format("the calibration '{}' has no kernel times", name.name),
+                has_some ? fmt::format("write 'kernel_times_like: {}' in the GPU's file", timed.gpu)
+                         : "'gradway calibrate fit' writes them from the output of "
+                           "calibration/torch/measure_kernels.py");
   return nullptr;
 }
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
+#include <variant>
+#include <vector>
 
 #include "sim/scenario/value_kind.hpp"
 
@@ -31,98 +35,117 @@ constexpr Lack lack_unless(bool needed, std::string_view why, std::string_view r
   return needed ? Lack{} : Lack{why, remedy};
 }
 
-/// Properties of a key that differ from the usual.
-template <class Settings, class Member>
-struct FieldTraits {
-  bool is_required = false;
-  /// Whether a report echoes the key; empty: always, optional members if they have a value.
-  bool (*is_echoed)(const Settings&) = nullptr;
-  /// The value that other settings imply for an empty member; empty: the member itself.
-  Member (*effective)(const Settings&) = nullptr;
-  /// Why two jobs that differ only in this key share all prediction errors; empty: they do not.
-  std::string_view outside_identity{};
-  FieldEffects affects{};
-  /// What the key needs to have an effect; empty: nothing. A value other than the default is else an error.
-  Lack (*lack)(const KeyContext&) = nullptr;
+/// The value of a member of any type. A word of an enum is its number, a quantity is in its base unit. False
+/// is the zero of every type.
+using FieldValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>,
+                                std::vector<std::int64_t>, std::vector<std::vector<double>>, std::monostate>;
+
+inline bool is_empty(const FieldValue& value) {
+  return std::holds_alternative<std::monostate>(value);
+}
+/// The number in a value; 0 for values that are none.
+std::int64_t whole_in(const FieldValue& value);
+double number_in(const FieldValue& value);
+
+class Record;
+struct Field;
+
+/// How the values of a field are read and changed. The functions know the types of the settings and of the
+/// member; null: not possible.
+struct FieldAccess {
+  FieldValue (*get)(const Field&, const void* settings) = nullptr;
+  void (*set)(const Field&, void* settings, const FieldValue& value) = nullptr;
+  const void* (*defaults)() = nullptr;  ///< settings with the initialisers of all members
+  FieldValue (*effective)(const Field&, const void* settings) = nullptr;
+  /// Of a map or a list of maps: their settings; empty: the key is left out.
+  std::vector<Record> (*groups)(const Field&, const void* settings) = nullptr;
+  bool (*is_echoed)(const Field&, const void* settings) = nullptr;
 };
 
 /// A key of a scenario and the member that it fills. The reader, `gradway list keys`, the echo in reports and
-/// the identity of settings follow from tables of these. The default is the member's initialiser.
-template <class Settings, class Member, class Kind>
+/// the identity of settings follow from tables of these. Its values are those of a `Record`.
 struct Field {
-  std::string_view key;
-  Member Settings::*member;
-  Kind kind;
-  std::string_view help;
-  FieldTraits<Settings, Member> traits{};
-};
-
-template <class Settings, class Member, class Kind>
-constexpr auto field(std::string_view key, Member Settings::*member, Kind kind, std::string_view help,
-                     FieldTraits<Settings, Member> traits = {}) {
-  return Field<Settings, Member, Kind>{key, member, kind, help, traits};
-}
-
-/// A key that is read and written by its own code, because it fills several members or none.
-struct CustomField {
-  std::string_view key;
-  value::Kind kind;
-  std::string_view help;
-  std::string_view default_text{};  ///< value without the key
+  std::string_view key{};
+  value::Kind kind{};
+  std::string_view help{};
   bool is_required = false;
+  bool is_optional = false;         ///< the member is an optional
+  bool is_custom = false;           ///< read by its own code
+  std::string_view default_text{};  ///< of a custom key: the value without it
+  /// Why two jobs that differ only in this key share all prediction errors; empty: they do not.
   std::string_view outside_identity{};
-  Lack (*lack)(const KeyContext&) = nullptr;  ///< as in FieldTraits, with any value
+  FieldEffects affects{};
+  /// What the key needs to have an effect; null: nothing. A value other than the default is else an error.
+  Lack (*lack)(const KeyContext&) = nullptr;
+
+  const FieldAccess* access = nullptr;  ///< null: it has no value
+  std::ptrdiff_t member = 0;            ///< the pointer to the member
+  // Functions of the settings; null: as usual.
+  void (*is_echoed)() = nullptr;
+  void (*effective)() = nullptr;
+
+  bool has_value() const { return access != nullptr && access->get != nullptr; }
+  bool is_group() const { return access != nullptr && access->groups != nullptr; }
+  /// Whether the member is empty without the key; "none" is a value.
+  bool may_be_empty() const { return is_optional && !std::holds_alternative<value::WordsOrNone>(kind); }
+  /// The value without the key; empty for a custom key.
+  FieldValue default_value() const {
+    return is_custom ? std::monostate{} : access->get(*this, access->defaults());
+  }
 };
 
-template <class Row>
-inline constexpr bool is_custom_field_v = std::is_same_v<std::remove_cvref_t<Row>, CustomField>;
+using FieldTable = std::vector<Field>;
 
-template <class Value>
-inline constexpr bool is_optional_v = false;
-template <class Value>
-inline constexpr bool is_optional_v<std::optional<Value>> = true;
+template <class Settings>
+concept HasFields = requires {
+  make_fields(std::type_identity<Settings>{});
+};
 
-/// The value of the member, or the one that other settings imply.
-template <class Settings, class Member, class Kind>
-Member effective_value(const Field<Settings, Member, Kind>& field, const Settings& settings) {
-  return field.traits.effective != nullptr ? field.traits.effective(settings) : settings.*field.member;
+/// The table of the keys of settings; made at the first call.
+template <HasFields Settings>
+const FieldTable& fields_of() {
+  static const FieldTable fields = make_fields(std::type_identity<Settings>{});
+  return fields;
 }
 
-/// Whether the key has an effect: it has a value, and no other setting makes it irrelevant.
-template <class Settings, class Member, class Kind>
-bool counts(const Field<Settings, Member, Kind>& field, const Settings& settings) {
-  if (field.traits.is_echoed != nullptr && !field.traits.is_echoed(settings)) return false;
-  if constexpr (is_optional_v<Member> && !std::is_same_v<Kind, value::WordsOrNone>)
-    return effective_value(field, settings).has_value();
-  return true;
-}
+/// Settings of any type with the table of their keys.
+class Record {
+ public:
+  template <HasFields Settings>
+  Record(const Settings& settings) : fields_{&fields_of<Settings>()}, settings_{&settings} {}
 
-/// Whether the member has its default.
-template <class Settings, class Member, class Kind>
-bool has_default(const Field<Settings, Member, Kind>& field, const Settings& settings) {
-  return settings.*field.member == Settings{}.*field.member;
-}
+  const FieldTable& fields() const { return *fields_; }
 
-/// Calls `visit` with each row of the table of these settings, in its order: a `Field` or an `CustomField`.
-template <class Settings, class Visit>
-constexpr void for_each_row(const Visit& visit) {
-  std::apply([&](const auto&... row) { (visit(row), ...); }, fields_of(std::type_identity<Settings>{}));
-}
+  FieldValue value(const Field& field) const { return field.access->get(field, settings_); }
+  /// The value of the member, or the one that other settings imply.
+  FieldValue effective_value(const Field& field) const {
+    return (field.effective != nullptr ? field.access->effective : field.access->get)(field, settings_);
+  }
+  std::vector<Record> groups(const Field& field) const { return field.access->groups(field, settings_); }
+  /// Whether the key has an effect: it has a value, and no other setting makes it irrelevant.
+  bool counts(const Field& field) const;
+  bool has_default(const Field& field) const { return value(field) == field.default_value(); }
 
-/// Calls `visit` with each `Field` of the table.
-template <class Settings, class Visit>
-constexpr void for_each_field(const Visit& visit) {
-  for_each_row<Settings>([&](const auto& row) {
-    if constexpr (!is_custom_field_v<decltype(row)>) visit(row);
-  });
-}
+ private:
+  const FieldTable* fields_;
+  const void* settings_;
+};
+
+/// Settings that can be changed.
+class MutableRecord : public Record {
+ public:
+  template <HasFields Settings>
+  MutableRecord(Settings& settings) : Record{settings}, settings_{&settings} {}
+
+  void assign(const Field& field, const FieldValue& value) const {
+    field.access->set(field, settings_, value);
+  }
+
+ private:
+  void* settings_;
+};
 
 /// Resets members without effect to their defaults, so that jobs which differ only in these are equal.
-template <class Settings>
-void reset_ineffective_fields(Settings& settings) {
-  for_each_field<Settings>([&](const auto& field) {
-    if (!counts(field, settings)) settings.*field.member = Settings{}.*field.member;
-  });
-}
+void reset_ineffective_fields(MutableRecord settings);
 
 }  // namespace gradway

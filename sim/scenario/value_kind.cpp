@@ -10,22 +10,22 @@ namespace gradway::value {
 namespace {
 
 // In the order of the enum.
-constexpr std::array<std::string_view, 16> units{"a size",
-                                                 "a bandwidth",
-                                                 "a time",
-                                                 "a latency",
-                                                 "a duration",
-                                                 "a duration",
-                                                 "a percentage",
-                                                 "a percentage",
-                                                 "a step rate",
-                                                 "a number of tokens",
-                                                 "a number of samples",
-                                                 "a price per hour",
-                                                 "a price per GB",
-                                                 "a power",
-                                                 "a carbon intensity",
-                                                 "a compute rate"};
+constexpr std::array<UnitFacts, 16> units{{{"a size", "data", "", true},
+                                           {"a bandwidth", "bandwidth", " B/s", true},
+                                           {"a time", "time", " s", true},
+                                           {"a latency", "time", " s", false},
+                                           {"a duration", "", "", false},
+                                           {"a duration", "", "", false},
+                                           {"a percentage", "", " %", false},
+                                           {"a percentage", "", " %", false},
+                                           {"a step rate", "step rate", " steps/s", false},
+                                           {"a number of tokens", "", "", true},
+                                           {"a number of samples", "", "", true},
+                                           {"a price per hour", "price", " USD/h", true},
+                                           {"a price per GB", "", " USD/GB", false},
+                                           {"a power", "power", " W", false},
+                                           {"a carbon intensity", "", " g/kWh", false},
+                                           {"a compute rate", "compute rate", " TFLOP/s", false}}};
 
 struct ToWords {
   std::string operator()(const Boolean&) const { return "true or false"; }
@@ -41,8 +41,7 @@ struct ToWords {
   }
   std::string operator()(const Amount& kind) const {
     return fmt::format("{}{}{} such as {}{}{}", kind.instead_of, kind.instead_of.empty() ? "" : ", or ",
-                       units[static_cast<std::size_t>(kind.unit)], kind.example,
-                       kind.zero.empty() ? "" : ", or ", kind.zero);
+                       facts_of(kind.unit).words, kind.example, kind.zero.empty() ? "" : ", or ", kind.zero);
   }
   std::string operator()(const Elements& kind) const {
     return fmt::format("a number of elements such as {}", kind.example);
@@ -69,6 +68,10 @@ struct ToWords {
 };
 
 }  // namespace
+
+const UnitFacts& facts_of(Unit unit) {
+  return units[static_cast<std::size_t>(unit)];
+}
 
 std::string plain_number(double number) {
   auto digits = fmt::format("{:g}", number);

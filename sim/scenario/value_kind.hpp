@@ -66,6 +66,15 @@ enum class Unit : std::uint8_t {
   compute_rate
 };
 
+/// What amounts of a unit have in common.
+struct UnitFacts {
+  std::string_view words;     ///< with the article: "a size"
+  std::string_view quantity;  ///< kind of quantity whose units it has; "" with a format of its own ("300B")
+  std::string_view suffix;    ///< of a number in the base unit
+  bool is_positive;           ///< zero means no value
+};
+const UnitFacts& facts_of(Unit unit);
+
 /// A number with its unit.
 struct Amount {
   Unit unit = Unit::size;
@@ -103,6 +112,12 @@ struct Maps {};
 using Kind =
     std::variant<Boolean, Whole, Gpus, Real, Slowdown, Words, WordsOrNone, Amount, Elements, WholeOrWord,
                  Wrapping, Resharding, AxisOrder, RowsOfExperts, Described, Name, Text, Names, Map, Maps>;
+
+/// Kinds of keys that are read and written by their own code.
+template <class Kind>
+concept Custom =
+    std::is_same_v<Kind, WholeOrWord> || std::is_same_v<Kind, Described> || std::is_same_v<Kind, Name> ||
+    std::is_same_v<Kind, Names> || std::is_same_v<Kind, Map> || std::is_same_v<Kind, Maps>;
 
 /// "1e-6" and "5e8": six significant digits and a short exponent.
 std::string plain_number(double number);

@@ -6,7 +6,11 @@
 
 #include <fmt/ranges.h>
 
-namespace gradway::value {
+#include "sim/base/contract.hpp"
+#include "sim/scenario/job.hpp"
+
+namespace gradway {
+namespace value {
 namespace {
 
 struct Scale {
@@ -37,47 +41,31 @@ std::string time_text(double seconds) {
   return fmt::format("{} s", seconds);
 }
 
-/// Whether zero is not allowed in this unit by default.
-bool must_be_some(Unit unit) {
-  return unit == Unit::size || unit == Unit::bandwidth || unit == Unit::time || unit == Unit::tokens ||
-         unit == Unit::samples || unit == Unit::node_price;
-}
-
 }  // namespace
 
 std::string text(const Amount& kind, double amount) {
-  if (amount == 0 && kind.zero.empty() && must_be_some(kind.unit)) return {};
+  const auto& unit = facts_of(kind.unit);
+  if (amount == 0 && kind.zero.empty() && unit.is_positive) return {};
   switch (kind.unit) {
     case Unit::size:
       return size_text(amount);
-    case Unit::bandwidth:
-      return fmt::format("{} B/s", amount);
-    case Unit::time:
-    case Unit::latency:
-      return fmt::format("{} s", amount);
     case Unit::span:
     case Unit::pause:
       return time_text(amount);
     case Unit::share:
     case Unit::positive_share:
-      return fmt::format("{} %", amount * 100);
+      amount *= 100;
+      break;
     case Unit::step_rate:
-      return fmt::format("{} steps/s", 1 / amount);
-    case Unit::tokens:
-    case Unit::samples:
-      return fmt::format("{}", amount);
-    case Unit::node_price:
-      return fmt::format("{} USD/h", amount);
-    case Unit::data_price:
-      return fmt::format("{} USD/GB", amount);
-    case Unit::power:
-      return fmt::format("{} W", amount);
-    case Unit::emission:
-      return fmt::format("{} g/kWh", amount);
+      amount = 1 / amount;
+      break;
     case Unit::compute_rate:
-      return fmt::format("{} TFLOP/s", amount / 1e12);
+      amount /= 1e12;
+      break;
+    default:
+      break;
   }
-  return {};
+  return fmt::format("{}{}", amount, unit.suffix);
 }
 
 std::string readable_text(const Amount& kind, double amount) {
@@ -90,47 +78,70 @@ std::string readable_text(const Amount& kind, double amount) {
   return text(kind, amount);
 }
 
-std::string text(const Elements&, double count) {
-  auto short_text = plain_number(count);
-  return std::strtod(short_text.c_str(), nullptr) == count ? short_text : fmt::format("{}", count);
-}
+namespace {
 
-std::string text(const Wrapping&, const Wrap& wrap) {
-  if (wrap.blocks == 0) return "whole";
-  return wrap.blocks == 1 ? "block" : fmt::format("{} blocks", wrap.blocks);
-}
-
-std::string text(const AxisOrder&, const std::array<RankAxis, 5>& order) {
-  std::vector<std::string_view> words;
-  for (const auto axis : order) words.push_back(rank_axis_words[static_cast<std::size_t>(axis)]);
-  return fmt::format("{}", fmt::join(words, "-"));
-}
-
-std::string text(const RowsOfExperts&, const ExpertRows& rows) {
+std::string rows_text(const std::vector<std::vector<double>>& rows) {
   std::vector<std::string> layers;
   for (const auto& layer : rows) layers.push_back(fmt::format("[{}]", fmt::join(layer, ", ")));
   if (layers.size() < 2) return layers.empty() ? "" : layers.front();
   return fmt::format("[{}]", fmt::join(layers, ", "));
 }
 
-std::string text(const Real&, double number) {
-  return fmt::format("{}", number);
+/// Writes a value by its kind.
+struct Writer {
+  const FieldValue& value;
+
+  std::string operator()(const Boolean&) const { return whole_in(value) != 0 ? "true" : "false"; }
+  /// "" for a number below the minimum, which means no value.
+  std::string operator()(const Whole& kind) const {
+    return whole_in(value) < kind.least ? "" : fmt::format("{}", whole_in(value));
+  }
+  std::string operator()(const Gpus&) const { return fmt::format("{}", whole_in(value)); }
+  std::string operator()(const Real&) const { return fmt::format("{}", number_in(value)); }
+  std::string operator()(const Slowdown&) const { return fmt::format("{}", number_in(value)); }
+  std::string operator()(const Words& kind) const {
+    return std::string{kind.words[static_cast<std::size_t>(whole_in(value))]};
+  }
+  std::string operator()(const WordsOrNone& kind) const {
+    return is_empty(value) ? "none" : (*this)(Words{kind.thing, kind.words});
+  }
+  std::string operator()(const Amount& kind) const { return text(kind, number_in(value)); }
+  std::string operator()(const Elements&) const {
+    auto short_text = plain_number(number_in(value));
+    return std::strtod(short_text.c_str(), nullptr) == number_in(value) ? short_text
+                                                                        : fmt::format("{}", number_in(value));
+  }
+  std::string operator()(const Wrapping&) const {
+    const auto blocks = whole_in(value);
+    if (blocks == 0) return "whole";
+    return blocks == 1 ? "block" : fmt::format("{} blocks", blocks);
+  }
+  std::string operator()(const Resharding&) const {
+    const auto over = whole_in(value);
+    return over == Fsdp::over_all ? "true" : over == Fsdp::kept ? "false" : fmt::format("{}", over);
+  }
+  std::string operator()(const AxisOrder&) const {
+    std::vector<std::string_view> words;
+    for (const auto axis : std::get<std::vector<std::int64_t>>(value))
+      words.push_back(rank_axis_words[static_cast<std::size_t>(axis)]);
+    return fmt::format("{}", fmt::join(words, "-"));
+  }
+  std::string operator()(const RowsOfExperts&) const {
+    return rows_text(std::get<std::vector<std::vector<double>>>(value));
+  }
+  std::string operator()(const Text&) const { return std::get<std::string>(value); }
+  template <Custom Kind>
+  std::string operator()(const Kind&) const {
+    throw ContractViolation{"a custom key has its own text"};
+  }
+};
+
+}  // namespace
+}  // namespace value
+
+std::string value_text(const value::Kind& kind, const FieldValue& value) {
+  if (is_empty(value) && !std::holds_alternative<value::WordsOrNone>(kind)) return "";
+  return std::visit(value::Writer{value}, kind);
 }
 
-std::string text(const Slowdown&, double times) {
-  return fmt::format("{}", times);
-}
-
-std::string text(const Gpus&, int count) {
-  return fmt::format("{}", count);
-}
-
-std::string text(const Whole& kind, std::int64_t number) {
-  return number < kind.least ? "" : fmt::format("{}", number);
-}
-
-std::string text(const Resharding&, int over) {
-  return over == Fsdp::over_all ? "true" : over == Fsdp::kept ? "false" : fmt::format("{}", over);
-}
-
-}  // namespace gradway::value
+}  // namespace gradway

@@ -13,13 +13,9 @@
 
 #include "sim/base/digest.hpp"
 #include "sim/cost/nccl_settings.hpp"
-#include "sim/scenario/dataset_fields.hpp"
-#include "sim/scenario/job_fields.hpp"
-#include "sim/scenario/layout_fields.hpp"
-#include "sim/scenario/network_fields.hpp"
+#include "sim/scenario/field_tables.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/scenario/strategy_facts.hpp"
-#include "sim/scenario/strategy_fields.hpp"
 
 namespace gradway {
 namespace {
@@ -37,15 +33,18 @@ class Values {
 
   /// Adds the fields of a table that have an effect and belong to the identity.
   /// @param effect only fields that decide this kind of error; null: all fields
-  template <class Settings>
-  Values& fields(const Settings& settings, bool FieldEffects::*effect = nullptr) {
-    for_each_field<Settings>([&](const auto& field) {
-      if (!field.traits.outside_identity.empty() || (effect != nullptr && !(field.traits.affects.*effect)))
-        return;
-      const bool has_value = counts(field, settings);
+  Values& fields(const Record& settings, bool FieldEffects::*effect = nullptr) {
+    for (const auto& field : settings.fields()) {
+      if (field.is_custom || !field.outside_identity.empty() ||
+          (effect != nullptr && !(field.affects.*effect)))
+        continue;
+      const bool has_value = settings.counts(field);
       one(has_value);
-      if (has_value) one(effective_value(field, settings));
-    });
+      if (!has_value) continue;
+      const auto value = settings.effective_value(field);
+      if (field.is_optional) one(!is_empty(value));
+      std::visit([&](const auto& held) { one(held); }, value);
+    }
     return *this;
   }
 
@@ -85,9 +84,11 @@ class Values {
     std::visit([&](const auto& kind) { one(kind); }, value);
   }
 
-  void one(const Wrap& wrap) { one(wrap.blocks); }
-  template <class Settings>
-  requires requires { fields_of(std::type_identity<Settings>{}); }
+  void one(std::monostate) {}
+  void one(const std::vector<std::int64_t>& numbers) {
+    for (const auto number : numbers) one(number);
+  }
+  template <HasFields Settings>
   void one(const Settings& settings) {
     fields(settings, &FieldEffects::exchange);
     if constexpr (requires { replicas_of(settings); }) one(replicas_of(settings));

@@ -17,13 +17,8 @@
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/run/json.hpp"
 #include "sim/run/simulate.hpp"
-#include "sim/scenario/campaign_fields.hpp"
-#include "sim/scenario/input_fields.hpp"
-#include "sim/scenario/job_fields.hpp"
-#include "sim/scenario/layout_fields.hpp"
-#include "sim/scenario/local_sgd_fields.hpp"
-#include "sim/scenario/network_fields.hpp"
-#include "sim/scenario/strategy_fields.hpp"
+#include "sim/scenario/field_tables.hpp"
+#include "sim/scenario/strategy_words.hpp"
 #include "sim/scenario/value_text.hpp"
 
 using namespace gradway;
@@ -36,11 +31,10 @@ const DataPath data =
 /// The values that settings have in effect, by their keys.
 using Values = std::map<std::string, std::string>;
 
-template <class Settings>
-void note(Values& values, const std::string& group, const Settings& settings) {
-  for_each_field<Settings>([&](const auto& field) {
-    values[group + std::string{field.key}] = value_text(field.kind, effective_value(field, settings));
-  });
+void note(Values& values, const std::string& group, const Record& settings) {
+  for (const auto& field : settings.fields())
+    if (!field.is_custom)
+      values[group + std::string{field.key}] = value_text(field.kind, settings.effective_value(field));
 }
 
 template <class Settings>
@@ -55,7 +49,7 @@ Values values_of(const Scenario& scenario) {
   note(values, "parallel.", job.layout);
   note(values, "input.", job.input);
   note(values, "network.", job.network);
-  std::visit([&](const auto& settings) { note(values, "strategy.", settings); }, job.strategy);
+  note(values, "strategy.", record_of(job.strategy));
   values["strategy.kind"] = name_of(job.strategy);
   values["optimizer"] = name_of(job.optimizer);
   if (job.local_sgd) {

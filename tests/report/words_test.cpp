@@ -3,46 +3,32 @@
 #include <catch2/catch.hpp>
 
 #include "sim/report/format/words.hpp"
-#include "sim/scenario/layout_fields.hpp"
-#include "sim/scenario/strategy_fields.hpp"
+#include "sim/scenario/field_tables.hpp"
 
 using namespace gradway;
 
 namespace {
 
-/// Another valid value of the same type.
-template <class Value>
-Value another(const Value& value) {
-  if constexpr (is_optional_v<Value>) {
-    using Inner = typename Value::value_type;
-    return value ? Value{} : Value{another(Inner{})};
-  } else if constexpr (std::is_same_v<Value, bool>) {
-    return !value;
-  } else if constexpr (std::is_enum_v<Value>) {
-    return static_cast<Value>(static_cast<int>(value) == 0 ? 1 : 0);
-  } else if constexpr (std::is_arithmetic_v<Value>) {
-    return 2 * value + 1;
-  } else if constexpr (std::is_same_v<Value, ExpertRows>) {
-    return value.empty() ? ExpertRows{{1, 3}} : ExpertRows{};
-  } else if constexpr (std::is_same_v<Value, Wrap>) {
-    return Wrap{value.blocks + 1};
-  } else if constexpr (std::is_same_v<Value, std::array<RankAxis, 5>>) {
-    return Value{value[1], value[0], value[2], value[3], value[4]};
-  } else {
-    return Value{value.value() + 1};
-  }
+/// Another valid value of the key.
+FieldValue another(const Field& field, const FieldValue& value) {
+  if (field.is_optional) return is_empty(value) ? FieldValue{std::int64_t{1}} : std::monostate{};
+  if (const auto* flag = std::get_if<bool>(&value)) return !*flag;
+  if (const auto* order = std::get_if<std::vector<std::int64_t>>(&value))
+    return std::vector{order->at(1), order->at(0), order->at(2), order->at(3), order->at(4)};
+  if (const auto* rows = std::get_if<ExpertRows>(&value))
+    return rows->empty() ? ExpertRows{{1, 3}} : ExpertRows{};
+  if (std::holds_alternative<value::Words>(field.kind)) return std::int64_t{whole_in(value) == 0};
+  return 2 * number_in(value) + 1;
 }
 
 /// Settings under which all keys of the table have an effect.
-template <class Settings>
-Settings where_all_count() {
-  Settings settings;
-  if constexpr (std::is_same_v<Settings, Zero>) settings.stage = 3;
-  if constexpr (std::is_same_v<Settings, Ddp>) {
-    settings.comm_hook = CommHook::powersgd;
-    settings.zero_redundancy = true;
+Strategy where_all_count(Strategy strategy) {
+  if (auto* zero = std::get_if<Zero>(&strategy)) zero->stage = 3;
+  if (auto* ddp = std::get_if<Ddp>(&strategy)) {
+    ddp->comm_hook = CommHook::powersgd;
+    ddp->zero_redundancy = true;
   }
-  return settings;
+  return strategy;
 }
 
 /// Keys that cannot be changed alone.
@@ -54,17 +40,17 @@ bool depends(std::string_view key) {
 
 TEST_CASE("strategies that differ in a key have different descriptions", "[report][words]") {
   int keys = 0;
-  for_each_strategy([&]<class Settings>(std::type_identity<Settings>, std::string_view kind) {
-    for_each_field<Settings>([&](const auto& field) {
-      if (depends(field.key)) return;
+  for (const auto& [kind, defaults] : strategy_kinds()) {
+    const auto one = where_all_count(defaults);
+    for (const auto& field : record_of(one).fields()) {
+      if (depends(field.key)) continue;
       CAPTURE(kind, field.key);
-      const auto one = where_all_count<Settings>();
       auto other = one;
-      other.*field.member = another(one.*field.member);
+      record_of(other).assign(field, another(field, record_of(one).value(field)));
       ++keys;
-      CHECK(report::describe(Strategy{other}) != report::describe(Strategy{one}));
-    });
-  });
+      CHECK(report::describe(other) != report::describe(one));
+    }
+  }
   CHECK(keys > 35);
 }
 
@@ -73,10 +59,12 @@ TEST_CASE("layouts that differ in a key have different descriptions", "[report][
   job.gpus = 256;
   job.layout = {.tensor = 2, .context = 2, .pipeline = 2, .expert = 2};
   const auto one = report::describe(job.layout, job);
-  for_each_field<Layout>([&](const auto& field) {
+  const Record settings{job.layout};
+  for (const auto& field : settings.fields()) {
+    if (field.is_custom) continue;
     CAPTURE(field.key);
     auto other = job.layout;
-    other.*field.member = another(job.layout.*field.member);
+    MutableRecord{other}.assign(field, another(field, settings.value(field)));
     CHECK(report::describe(other, job) != one);
-  });
+  }
 }

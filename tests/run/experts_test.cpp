@@ -158,7 +158,7 @@ TEST_CASE("skewed routers make the busiest rank's experts slower", "[layout][exp
 
 /// Rows of eight experts as YAML, in lists of layers if there are several.
 std::string yaml(const std::vector<std::vector<double>>& layers) {
-  return value::text(value::RowsOfExperts{}, layers);
+  return value_text(value::RowsOfExperts{}, layers);
 }
 
 TEST_CASE("a measured map of rows sets the load of the busiest rank", "[layout][experts]") {

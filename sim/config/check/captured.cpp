@@ -64,7 +64,7 @@ void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Proble
   const auto& captured = *model.model.captured;
   const Note capture_note{model.kind, "the capture is here"};
   const auto add = [&](const std::string& key, std::string message, std::string hint) {
-    problems.add(Problem{scenario.place(key), std::move(message), {capture_note}, std::move(hint)});
+    problems.add(scenario.place(key), std::move(message), std::move(hint), {capture_note});
   };
   const auto& job = scenario.job;
   if (job.precision != captured.precision)

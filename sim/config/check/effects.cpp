@@ -5,12 +5,8 @@
 #include <fmt/format.h>
 
 #include "sim/config/check/check.hpp"
-#include "sim/scenario/campaign_fields.hpp"
-#include "sim/scenario/input_fields.hpp"
-#include "sim/scenario/job_fields.hpp"
-#include "sim/scenario/layout_fields.hpp"
-#include "sim/scenario/network_fields.hpp"
-#include "sim/scenario/strategy_fields.hpp"
+#include "sim/scenario/field_tables.hpp"
+#include "sim/scenario/key_context.hpp"
 
 namespace gradway::config {
 namespace {
@@ -21,28 +17,19 @@ struct CheckEffects {
   Problems& problems;
 
   /// @param group prefix of the keys, such as "job."
-  template <class Settings>
-  void operator()(std::string_view group, const Settings& settings) const {
-    for_each_row<Settings>([&](const auto& row) {
-      const auto key = fmt::format("{}{}", group, row.key);
-      if (!must_have_effect(scenario, key)) return;
-      Lack lack;
-      if constexpr (is_custom_field_v<decltype(row)>) {
-        if (row.lack != nullptr) lack = row.lack(context);
-      } else if (row.traits.lack != nullptr && !has_default(row, settings)) {
-        lack = row.traits.lack(context);
-      }
+  void operator()(std::string_view group, const Record& settings) const {
+    for (const auto& field : settings.fields()) {
+      const auto key = fmt::format("{}{}", group, field.key);
+      if (std::holds_alternative<value::Map>(field.kind) && field.is_group())
+        for (const auto& inner : settings.groups(field)) (*this)(key + ".", inner);
+      if (field.lack == nullptr || !must_have_effect(scenario, key) ||
+          (!field.is_custom && settings.has_default(field)))
+        continue;
+      const auto lack = field.lack(context);
       if (!lack.why.empty())
-        problems.add(Problem{scenario.place(key),
-                             fmt::format("{} has no effect: {}", key, lack.why),
-                             {},
-                             std::string{lack.remedy}});
-    });
-  }
-
-  template <class Settings>
-  void operator()(std::string_view group, const std::optional<Settings>& settings) const {
-    if (settings) (*this)(group, *settings);
+        problems.add(scenario.place(key), fmt::format("{} has no effect: {}", key, lack.why),
+                     std::string{lack.remedy});
+    }
   }
 };
 
@@ -60,11 +47,10 @@ bool must_have_effect(const ScenarioSpec& scenario, const std::string& key) {
 }
 
 bool states_default(const Job& job, std::string_view key) {
-  bool states = false;
-  for_each_field<Job>([&](const auto& field) {
-    if (key == fmt::format("job.{}", field.key)) states = has_default(field, job);
+  const Record settings{job};
+  return std::ranges::any_of(settings.fields(), [&](const Field& field) {
+    return key == fmt::format("job.{}", field.key) && !field.is_custom && settings.has_default(field);
   });
-  return states;
 }
 
 void check_effects(const ScenarioSpec& scenario, const ModelSpec& model, const Platform* platform,
@@ -77,13 +63,8 @@ void check_effects(const ScenarioSpec& scenario, const ModelSpec& model, const P
   check("parallel.", job.layout);
   check("input.", job.input);
   check("network.", job.network);
-  std::visit([&](const auto& strategy) { check("strategy.", strategy); }, job.strategy);
+  check("strategy.", record_of(job.strategy));
   check("campaign.", campaign);
-  check("campaign.checkpoint.", campaign.checkpoint);
-  check("campaign.restart.", campaign.restart);
-  check("campaign.failures.", campaign.failures);
-  check("campaign.spot.", campaign.spot);
-  check("campaign.stragglers.", campaign.stragglers);
 }
 
 }  // namespace gradway::config

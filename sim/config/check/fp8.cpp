@@ -17,10 +17,9 @@ void check_without_fp8(const ScenarioSpec& scenario, const std::vector<std::stri
     std::vector<Note> notes;
     if (scenario.given.contains("job.precision"))
       notes.push_back({scenario.place("job.precision"), "the precision is here"});
-    problems.add(
-        Problem{scenario.place(key),
-                fmt::format("{} has no effect: job.precision is {}", key, name_of(scenario.job.precision)),
-                std::move(notes), "leave it out, or set job.precision to fp8"});
+    problems.add(scenario.place(key),
+                 fmt::format("{} has no effect: job.precision is {}", key, name_of(scenario.job.precision)),
+                 "leave it out, or set job.precision to fp8", std::move(notes));
   }
 }
 
@@ -30,13 +29,11 @@ void check_gather(const ScenarioSpec& scenario, const std::string& key, Fp8 fp8,
   if (by_torchao ? !fp8.by_transformer_engine && fp8.recipe == Fp8Recipe::tensorwise
                  : fp8.by_transformer_engine)
     return;
-  problems.add(Problem{scenario.place(key),
-                       by_torchao ? fmt::format("{} requires torchao's recipe tensorwise", key)
-                                  : fmt::format("{} requires a recipe of Transformer Engine", key),
-                       {},
-                       by_torchao
-                           ? "leave it out, or write 'fp8_recipe: tensorwise' without framework megatron"
-                           : "leave it out, or write 'framework: megatron'"});
+  problems.add(scenario.place(key),
+               by_torchao ? fmt::format("{} requires torchao's recipe tensorwise", key)
+                          : fmt::format("{} requires a recipe of Transformer Engine", key),
+               by_torchao ? "leave it out, or write 'fp8_recipe: tensorwise' without framework megatron"
+                          : "leave it out, or write 'framework: megatron'");
 }
 
 }  // namespace
@@ -55,34 +52,31 @@ void check_fp8(const ScenarioSpec& scenario, const ModelSpec& model, Problems& p
   const auto fp8 = fp8_of(job);
   if (!fp8 || !trains(job.strategy)) return check_without_fp8(scenario, keys, problems);
   if (fp8->by_transformer_engine && fp8->recipe == Fp8Recipe::rowwise) {
-    problems.add(Problem{
+    problems.add(
         scenario.place("job.fp8_recipe"),
         "the recipe rowwise is torchao's; Megatron's layers use Transformer Engine, which does not have it",
-        {{scenario.place("job.framework"), "the framework is here"}},
-        "write 'fp8_recipe: delayed' or 'fp8_recipe: tensorwise', or leave job.framework out"});
+        "write 'fp8_recipe: delayed' or 'fp8_recipe: tensorwise', or leave job.framework out",
+        {{scenario.place("job.framework"), "the framework is here"}});
   }
   if (fp8->attention && fp8->recipe == Fp8Recipe::blockwise)
-    problems.add(
-        Problem{scenario.place("job.fp8_attention"),
-                "job.fp8_attention conflicts with the recipe blockwise, for which Transformer Engine "
-                "has no attention in fp8",
-                {{scenario.place("job.fp8_recipe"), "the recipe is here"}},
-                "leave it out, or write 'fp8_recipe: tensorwise'"});
+    problems.add(scenario.place("job.fp8_attention"),
+                 "job.fp8_attention conflicts with the recipe blockwise, for which Transformer Engine "
+                 "has no attention in fp8",
+                 "leave it out, or write 'fp8_recipe: tensorwise'",
+                 {{scenario.place("job.fp8_recipe"), "the recipe is here"}});
   if (fp8->attention && job.attention != AttentionKernel::cudnn &&
       job.attention != AttentionKernel::automatic)
-    problems.add(
-        Problem{scenario.place("job.fp8_attention"),
-                fmt::format("job.fp8_attention requires cuDNN's attention, not {}", name_of(job.attention)),
-                {{scenario.place("job.attention"), "the implementation is here"}},
-                "write 'attention: cudnn', or leave fp8_attention out"});
+    problems.add(scenario.place("job.fp8_attention"),
+                 fmt::format("job.fp8_attention requires cuDNN's attention, not {}", name_of(job.attention)),
+                 "write 'attention: cudnn', or leave fp8_attention out",
+                 {{scenario.place("job.attention"), "the implementation is here"}});
   if (!gather.empty()) check_gather(scenario, gather, *fp8, problems);
   if (!model.model.run || std::ranges::any_of(model.model.layers, &Layer::takes_fp8)) return;
-  problems.add(Problem{scenario.place("job.precision"),
-                       fmt::format("job.precision fp8 has no effect: no linear layer in the blocks of the "
-                                   "model '{}' has sizes divisible by 16",
-                                   model.model.name),
-                       {{model.kind, "the model is here"}},
-                       "write 'precision: bf16'"});
+  problems.add(scenario.place("job.precision"),
+               fmt::format("job.precision fp8 has no effect: no linear layer in the blocks of the "
+                           "model '{}' has sizes divisible by 16",
+                           model.model.name),
+               "write 'precision: bf16'", {{model.kind, "the model is here"}});
 }
 
 }  // namespace gradway::config

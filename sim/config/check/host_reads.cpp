@@ -16,7 +16,7 @@ namespace {
 void check_reads(const ScenarioSpec& scenario, Problems& problems) {
   const auto& job = scenario.job;
   const auto add = [&](const char* key, std::string message, std::string hint, std::vector<Note> notes = {}) {
-    problems.add(Problem{scenario.place(key), std::move(message), std::move(notes), std::move(hint)});
+    problems.add(scenario.place(key), std::move(message), std::move(hint), std::move(notes));
   };
   if (job.host_reads == 0) return;
   if (!trains(job.strategy)) {
@@ -47,7 +47,7 @@ void check_sync_batch_norm(const ScenarioSpec& scenario, const ModelSpec& model,
   if (!job.sync_batch_norm) return;
   constexpr auto key = "job.sync_batch_norm";
   const auto add = [&](std::string message, std::string hint, std::vector<Note> notes = {}) {
-    problems.add(Problem{scenario.place(key), std::move(message), std::move(notes), std::move(hint)});
+    problems.add(scenario.place(key), std::move(message), std::move(hint), std::move(notes));
   };
   const Note model_note{model.kind, "the model is here"};
   const auto set_here = [&](const char* setting) {

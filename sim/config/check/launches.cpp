@@ -39,7 +39,7 @@ void check_graphs(const ScenarioSpec& scenario, const ModelSpec& model, Problems
   if (job.cuda_graphs == CudaGraphs::none) return;
   constexpr auto key = "job.cuda_graphs";
   const auto add = [&](std::string message, std::string hint, std::vector<Note> notes = {}) {
-    problems.add(Problem{scenario.place(key), std::move(message), std::move(notes), std::move(hint)});
+    problems.add(scenario.place(key), std::move(message), std::move(hint), std::move(notes));
   };
   const Note model_note{model.kind, "the model is here"};
   if (!trains(job.strategy)) {
@@ -68,8 +68,7 @@ void check_expert_loop(const ScenarioSpec& scenario, const ModelSpec& model, Pro
   const auto& job = scenario.job;
   if (job.experts == ExpertProducts::grouped || !trains(job.strategy)) return;
   const auto add = [&](std::string message, std::string hint, std::vector<Note> notes = {}) {
-    problems.add(
-        Problem{scenario.place("job.experts"), std::move(message), std::move(notes), std::move(hint)});
+    problems.add(scenario.place("job.experts"), std::move(message), std::move(hint), std::move(notes));
   };
   const Note model_note{model.kind, "the model is here"};
   const auto set_here = [&](const char* key) {

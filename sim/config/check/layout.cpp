@@ -61,7 +61,7 @@ class CheckLayout {
 
  private:
   void add(const char* key, std::string message, std::string hint, std::vector<Note> notes = {}) {
-    problems_.add(Problem{scenario_.place(key), std::move(message), std::move(notes), std::move(hint)});
+    problems_.add(scenario_.place(key), std::move(message), std::move(hint), std::move(notes));
   }
 
   Note at(const char* key, std::string message) const { return {scenario_.place(key), std::move(message)}; }

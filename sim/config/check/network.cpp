@@ -7,7 +7,7 @@
 
 #include "sim/config/check/check.hpp"
 #include "sim/platform/networks.hpp"
-#include "sim/scenario/network_fields.hpp"
+#include "sim/scenario/field_tables.hpp"
 
 namespace gradway::config {
 namespace {
@@ -83,13 +83,12 @@ class NetworkCheck {
   }
 
   void refuse_all(const std::string& why) {
-    for_each_field<NetworkConditions>([&](const auto& field) {
+    for (const auto& field : fields_of<NetworkConditions>()) {
       if (const auto key = fmt::format("network.{}", field.key); scenario_.given.contains(key))
-        problems_.add(Problem{scenario_.place(key),
-                              fmt::format("{} has no effect: {}", key, why),
-                              {{scenario_.place("platform"), "the platform is here"}},
-                              "leave it out, or choose a platform with a fabric and NCCL's collectives"});
-    });
+        problems_.add(scenario_.place(key), fmt::format("{} has no effect: {}", key, why),
+                      "leave it out, or choose a platform with a fabric and NCCL's collectives",
+                      {{scenario_.place("platform"), "the platform is here"}});
+    }
   }
 
   /// Reports a key of the scenario, or else of the fabric.
@@ -97,11 +96,9 @@ class NetworkCheck {
            std::string hint) {
     const auto key = fmt::format("network.{}", name);
     const bool is_own = scenario_.given.contains(key);
-    problems_.add(
-        Problem{is_own ? scenario_.place(key) : fabric.where,
-                fmt::format("{}: {}", is_own ? key : fmt::format("fabric.{}", name), why),
-                is_own ? std::vector<Note>{{fabric.where, "the fabric is here"}} : std::vector<Note>{},
-                std::move(hint)});
+    problems_.add(is_own ? scenario_.place(key) : fabric.where,
+                  fmt::format("{}: {}", is_own ? key : fmt::format("fabric.{}", name), why), std::move(hint),
+                  is_own ? std::vector<Note>{{fabric.where, "the fabric is here"}} : std::vector<Note>{});
   }
 
   const ScenarioSpec& scenario_;
@@ -120,18 +117,15 @@ void set_segment(PlatformDescription& description, const ScenarioSpec& scenario,
   if (segment == 0) return;
   auto* built = std::get_if<BuiltPlatform>(&description.hardware);
   if (built == nullptr || !built->nvlink_domain) {
-    problems.add(
-        Problem{scenario.place("job.segment"),
-                fmt::format("job.segment has no effect: the NVLinks of platform '{}' end at its nodes",
-                            description.name),
-                {},
-                "leave it out, or choose a platform of racks, such as nvidia-gb200-nvl72"});
+    problems.add(scenario.place("job.segment"),
+                 fmt::format("job.segment has no effect: the NVLinks of platform '{}' end at its nodes",
+                             description.name),
+                 "leave it out, or choose a platform of racks, such as nvidia-gb200-nvl72");
   } else if (segment > built->nvlink_domain->nodes) {
-    problems.add(Problem{scenario.place("job.segment"),
-                         fmt::format("job.segment {} exceeds the {} nodes of an NVLink domain", segment,
-                                     built->nvlink_domain->nodes),
-                         {{built->nvlink_domain->where, "the domain is here"}},
-                         "leave it out to use all nodes"});
+    problems.add(scenario.place("job.segment"),
+                 fmt::format("job.segment {} exceeds the {} nodes of an NVLink domain", segment,
+                             built->nvlink_domain->nodes),
+                 "leave it out to use all nodes", {{built->nvlink_domain->where, "the domain is here"}});
   } else {
     built->nvlink_domain->nodes = segment;
   }

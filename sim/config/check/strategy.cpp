@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/field_tables.hpp"
 #include "sim/scenario/strategy_facts.hpp"
-#include "sim/scenario/strategy_fields.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway::config {
@@ -17,10 +17,8 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
   const bool is_collective = !trains(scenario.job.strategy);
   const auto& ddp = scenario.ddp;
   if (is_collective && scenario.job.gpus == 1) {
-    problems.add(Problem{scenario.place("job.gpus"),
-                         "a collective requires more than one GPU",
-                         {{kind, "the strategy is here"}},
-                         "set job.gpus to 2 or more"});
+    problems.add(scenario.place("job.gpus"), "a collective requires more than one GPU",
+                 "set job.gpus to 2 or more", {{kind, "the strategy is here"}});
   }
   // Ranks that share all experts, as in benchmarks, exchange only tokens.
   const auto& layout = scenario.job.layout;
@@ -28,63 +26,58 @@ void check_without_ddp(const ScenarioSpec& scenario, Problems& problems) {
   const bool exchanges = facts_of(scenario.job.strategy).exchanges;
   if (!exchanges && scenario.job.data_parallel() > 1 && layout.context == 1 && !shares_experts) {
     const auto ranks = scenario.job.layout.model_parallel_ranks();
-    problems.add(Problem{
-        scenario.place("job.gpus"),
-        ranks == 1
-            ? fmt::format("strategy none trains on a single GPU, but job.gpus is {}", scenario.job.gpus)
-            : fmt::format("strategy none trains one model on {} ranks, but job.gpus is {}", ranks,
-                          scenario.job.gpus),
-        {{kind, "the strategy is here"}},
-        fmt::format("write 'kind: ddp', or 'gpus: {}'", ranks)});
+    problems.add(scenario.place("job.gpus"),
+                 ranks == 1 ? fmt::format("strategy none trains on a single GPU, but job.gpus is {}",
+                                          scenario.job.gpus)
+                            : fmt::format("strategy none trains one model on {} ranks, but job.gpus is {}",
+                                          ranks, scenario.job.gpus),
+                 fmt::format("write 'kind: ddp', or 'gpus: {}'", ranks), {{kind, "the strategy is here"}});
   }
   if (!exchanges && layout.context > 1) {
-    problems.add(Problem{
+    problems.add(
         scenario.place("parallel.context"),
         fmt::format(
             "strategy none does not reduce gradients, but {} context-parallel ranks hold the same parameters",
             layout.context),
-        {{kind, "the strategy is here"}},
-        "write 'kind: ddp'"});
+        "write 'kind: ddp'", {{kind, "the strategy is here"}});
   }
-  for_each_field<Ddp>([&](const auto& field) {
-    if (has_default(field, ddp)) return;
-    problems.add(Problem{
+  const Record settings{ddp};
+  for (const auto& field : settings.fields()) {
+    if (settings.has_default(field)) continue;
+    problems.add(
         scenario.place(fmt::format("strategy.{}", field.key)),
         fmt::format("strategy {} has no '{}'", name_of(scenario.job.strategy), field.key),
-        {{kind, "the strategy is here"}},
-        kind.line == 0 ? "leave it out, or set strategy.kind=ddp" : "leave it out, or write 'kind: ddp'"});
-  });
+        kind.line == 0 ? "leave it out, or set strategy.kind=ddp" : "leave it out, or write 'kind: ddp'",
+        {{kind, "the strategy is here"}});
+  }
 }
 
 /// Reports DDP's keys that conflict with others or with the model.
 void check_ddp(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto& ddp = scenario.ddp;
   if (ddp.unused_parameters > 0 && !ddp.find_unused_parameters) {
-    problems.add(Problem{scenario.place("strategy.unused_parameters"),
-                         "DDP stops with an error at the second step if a parameter gets no gradient",
-                         {},
-                         "write 'find_unused_parameters: true', or leave unused_parameters out"});
+    problems.add(scenario.place("strategy.unused_parameters"),
+                 "DDP stops with an error at the second step if a parameter gets no gradient",
+                 "write 'find_unused_parameters: true', or leave unused_parameters out");
   }
   if (ddp.unused_parameters > 0 && ddp.static_graph) {
-    problems.add(Problem{scenario.place("strategy.unused_parameters"),
-                         "what unused parameters cost is not simulated with static_graph",
-                         {{scenario.place("strategy.static_graph"), "static_graph is set here"}},
-                         "leave one of them out"});
+    problems.add(scenario.place("strategy.unused_parameters"),
+                 "what unused parameters cost is not simulated with static_graph", "leave one of them out",
+                 {{scenario.place("strategy.static_graph"), "static_graph is set here"}});
   }
   if (const auto tensors = model.model.parameter_tensors();
       ddp.unused_parameters > 0 && static_cast<std::size_t>(ddp.unused_parameters) >= tensors) {
-    problems.add(Problem{scenario.place("strategy.unused_parameters"),
-                         fmt::format("{} parameters get no gradient, but the model '{}' has {}",
-                                     ddp.unused_parameters, model.model.name, tensors),
-                         {{model.kind, "the model is here"}},
-                         "set it to the number of tensors (weights and biases) without gradient"});
+    problems.add(scenario.place("strategy.unused_parameters"),
+                 fmt::format("{} parameters get no gradient, but the model '{}' has {}",
+                             ddp.unused_parameters, model.model.name, tensors),
+                 "set it to the number of tensors (weights and biases) without gradient",
+                 {{model.kind, "the model is here"}});
   }
   if (ddp.comm_hook != CommHook::none && has_half_states(scenario.job)) {
-    problems.add(Problem{scenario.place("strategy.comm_hook"),
-                         fmt::format("comm_hook compresses fp32 gradients, but job.state_dtype is {}",
-                                     name_of(scenario.job.state_dtype)),
-                         {{scenario.place("job.state_dtype"), "the format is here"}},
-                         "leave comm_hook out"});
+    problems.add(scenario.place("strategy.comm_hook"),
+                 fmt::format("comm_hook compresses fp32 gradients, but job.state_dtype is {}",
+                             name_of(scenario.job.state_dtype)),
+                 "leave comm_hook out", {{scenario.place("job.state_dtype"), "the format is here"}});
   }
 }
 
@@ -94,34 +87,31 @@ void check_sharded(const ScenarioSpec& scenario, const Sharded& fsdp, const Mode
                    Problems& problems) {
   const auto& job = scenario.job;
   if (const auto ranks = job.replicas(); ranks % fsdp.replicate != 0) {
-    problems.add(Problem{scenario.place("parallel.replicate"),
-                         fmt::format("parallel.replicate {} does not divide {} {}", fsdp.replicate, ranks,
-                                     ranks == job.gpus ? "GPUs" : "data-parallel ranks"),
-                         {{scenario.place("job.gpus"), "the GPUs are here"}},
-                         "set it to a divisor of that number"});
+    problems.add(scenario.place("parallel.replicate"),
+                 fmt::format("parallel.replicate {} does not divide {} {}", fsdp.replicate, ranks,
+                             ranks == job.gpus ? "GPUs" : "data-parallel ranks"),
+                 "set it to a divisor of that number", {{scenario.place("job.gpus"), "the GPUs are here"}});
   }
   if (fsdp.wrap.blocks > 0 && blocks_of(model.model).count == 0) {
-    problems.add(Problem{scenario.place("strategy.wrap"),
-                         fmt::format("the model '{}' has no repeated blocks to wrap", model.model.name),
-                         {{model.kind, "the model is here"}},
-                         "write 'wrap: whole'"});
+    problems.add(scenario.place("strategy.wrap"),
+                 fmt::format("the model '{}' has no repeated blocks to wrap", model.model.name),
+                 "write 'wrap: whole'", {{model.kind, "the model is here"}});
   }
   if (fsdp.param_dtype && has_half_states(job) && *fsdp.param_dtype != job.state_dtype) {
-    problems.add(Problem{scenario.place("strategy.param_dtype"),
-                         fmt::format("parameters are gathered in {}, but job.state_dtype is {}",
-                                     name_of(*fsdp.param_dtype), name_of(job.state_dtype)),
-                         {{scenario.place("job.state_dtype"), "the format of the shards is here"}},
-                         "leave strategy.param_dtype out"});
+    problems.add(scenario.place("strategy.param_dtype"),
+                 fmt::format("parameters are gathered in {}, but job.state_dtype is {}",
+                             name_of(*fsdp.param_dtype), name_of(job.state_dtype)),
+                 "leave strategy.param_dtype out",
+                 {{scenario.place("job.state_dtype"), "the format of the shards is here"}});
     return;
   }
   const bool half = fsdp.param_dtype && *fsdp.param_dtype != Number::fp32;
   if (half && name_of(*fsdp.param_dtype) != name_of(precision_outside_fp8(job.precision))) {
-    problems.add(
-        Problem{scenario.place("strategy.param_dtype"),
-                fmt::format("parameters in {} require job.precision {}, not {}", name_of(*fsdp.param_dtype),
-                            name_of(*fsdp.param_dtype), name_of(job.precision)),
-                {{scenario.place("job.precision"), "the precision is here"}},
-                fmt::format("set job.precision to {}", name_of(*fsdp.param_dtype))});
+    problems.add(scenario.place("strategy.param_dtype"),
+                 fmt::format("parameters in {} require job.precision {}, not {}", name_of(*fsdp.param_dtype),
+                             name_of(*fsdp.param_dtype), name_of(job.precision)),
+                 fmt::format("set job.precision to {}", name_of(*fsdp.param_dtype)),
+                 {{scenario.place("job.precision"), "the precision is here"}});
   }
 }
 
@@ -137,7 +127,7 @@ void check_profiled_parameters(const ScenarioSpec& scenario, const ModelSpec& mo
   const auto where = scenario.place(scenario.given.contains("strategy.param_dtype") ? "strategy.param_dtype"
                                     : scenario.given.contains("job.state_dtype")    ? "job.state_dtype"
                                                                                     : "strategy.kind");
-  problems.add(Problem{
+  problems.add(
       where,
       recorded ? fmt::format(
                      "the profile '{}' was recorded with 16-bit parameters, but the job has fp32 parameters",
@@ -145,10 +135,10 @@ void check_profiled_parameters(const ScenarioSpec& scenario, const ModelSpec& mo
                : fmt::format("the profile '{}' was recorded under autocast with fp32 parameters, but the job "
                              "computes with 16-bit parameters",
                              model.model.name),
-      {{model.kind, "the profile is here"}},
       recorded ? "set job.state_dtype, or strategy.param_dtype to keep fp32 master weights, or record a step "
                  "under autocast"
-               : "record a step of model.to(torch.bfloat16)"});
+               : "record a step of model.to(torch.bfloat16)",
+      {{model.kind, "the profile is here"}});
 }
 
 struct CheckStrategy {
@@ -165,12 +155,11 @@ struct CheckStrategy {
     if (!fsdp.reshard || *fsdp.reshard <= Fsdp::kept) return;
     const auto shards = scenario.job.replicas() / fsdp.replicate;
     if (shards % *fsdp.reshard == 0) return;
-    problems.add(
-        Problem{scenario.place("strategy.reshard_after_forward"),
-                fmt::format("reshard_after_forward {} does not divide the {} ranks of a sharded group",
-                            *fsdp.reshard, shards),
-                {{scenario.place("job.gpus"), "the GPUs are here"}},
-                "set it to a divisor of that number, true, or false"});
+    problems.add(scenario.place("strategy.reshard_after_forward"),
+                 fmt::format("reshard_after_forward {} does not divide the {} ranks of a sharded group",
+                             *fsdp.reshard, shards),
+                 "set it to a divisor of that number, true, or false",
+                 {{scenario.place("job.gpus"), "the GPUs are here"}});
   }
   void operator()(const Fsdp1& fsdp) const {
     check_without_ddp(scenario, problems);
@@ -184,10 +173,9 @@ struct CheckStrategy {
     check_without_ddp(scenario, problems);
     check_owners(optimizer);
     if (!optimizer.overlap_param_gather || optimizer.overlap_grad_reduce) return;
-    problems.add(Problem{scenario.place("strategy.overlap_param_gather"),
-                         "overlap_param_gather requires overlap_grad_reduce",
-                         {},
-                         "write 'overlap_grad_reduce: true', as Megatron requires"});
+    problems.add(scenario.place("strategy.overlap_param_gather"),
+                 "overlap_param_gather requires overlap_grad_reduce",
+                 "write 'overlap_grad_reduce: true', as Megatron requires");
   }
 
  private:
@@ -196,7 +184,7 @@ struct CheckStrategy {
     std::vector<Note> notes;
     if (scenario.given.contains(other_key))
       notes.push_back({scenario.place(other_key), fmt::format("{} is set here", other_key)});
-    problems.add(Problem{scenario.place(key), std::move(message), std::move(notes), std::move(hint)});
+    problems.add(scenario.place(key), std::move(message), std::move(hint), std::move(notes));
   }
 
   void check_sums(const Zero& zero) const {
@@ -248,10 +236,9 @@ void check_optimizer(const ScenarioSpec& scenario, Problems& problems) {
   for (const auto* key : {"strategy.kind", "parallel.tensor"})
     if (scenario.given.contains(key))
       notes.push_back({scenario.place(key), fmt::format("{} is set here", key)});
-  problems.add(Problem{scenario.place("optimizer"),
-                       "Muon updates whole matrices, but this strategy or layout gives ranks slices of them",
-                       std::move(notes),
-                       "use strategy.kind ddp or pipeline parallelism, or another optimizer"});
+  problems.add(scenario.place("optimizer"),
+               "Muon updates whole matrices, but this strategy or layout gives ranks slices of them",
+               "use strategy.kind ddp or pipeline parallelism, or another optimizer", std::move(notes));
 }
 
 }  // namespace

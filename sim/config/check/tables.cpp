@@ -41,8 +41,8 @@ class CheckTables {
 
  private:
   void add(const char* key, std::string message, std::string hint) {
-    problems_.add(Problem{
-        scenario_.place(key), std::move(message), {{model_.kind, "the model is here"}}, std::move(hint)});
+    problems_.add(scenario_.place(key), std::move(message), std::move(hint),
+                  {{model_.kind, "the model is here"}});
   }
 
   const ScenarioSpec& scenario_;

@@ -17,8 +17,7 @@ constexpr const char* take_another =
 /// The recomputed operations are only known for models whose kernels follow from PyTorch's modules.
 void check_selective_op(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto add = [&](std::string message, std::string hint, Note note) {
-    problems.add(
-        Problem{scenario.place("job.recompute"), std::move(message), {std::move(note)}, std::move(hint)});
+    problems.add(scenario.place("job.recompute"), std::move(message), std::move(hint), {std::move(note)});
   };
   if (!model.model.run) {
     add(fmt::format("job.recompute selective_op requires a model with known operations, and '{}' {}",
@@ -64,7 +63,7 @@ class CheckFinetune {
 
  private:
   void add(const char* key, std::string message, std::string hint, std::vector<Note> notes) {
-    problems_.add(Problem{scenario_.place(key), std::move(message), std::move(notes), std::move(hint)});
+    problems_.add(scenario_.place(key), std::move(message), std::move(hint), std::move(notes));
   }
   std::string word() const { return job_.lora->quantised ? "qlora" : "lora"; }
   Note here() const { return {scenario_.place("job.finetune"), "job.finetune is set here"}; }
@@ -105,18 +104,15 @@ void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Probl
   if (!runs_blocks_again(job.recompute)) return;
   const auto blocks = blocks_of(model.model).count;
   if (blocks == 0) {
-    problems.add(Problem{
+    problems.add(
         scenario.place("job.recompute"),
         fmt::format("job.recompute has no effect: the model '{}' has no repeated blocks", model.model.name),
-        {{model.kind, "the model is here"}},
-        "write 'recompute: none'"});
+        "write 'recompute: none'", {{model.kind, "the model is here"}});
   } else if (job.recompute_every > blocks) {
-    problems.add(
-        Problem{scenario.place("job.recompute_every"),
-                fmt::format("job.recompute_every {} recomputes nothing: the model '{}' has {} blocks",
-                            job.recompute_every, model.model.name, blocks),
-                {{model.kind, "the model is here"}},
-                "write 'recompute: none'"});
+    problems.add(scenario.place("job.recompute_every"),
+                 fmt::format("job.recompute_every {} recomputes nothing: the model '{}' has {} blocks",
+                             job.recompute_every, model.model.name, blocks),
+                 "write 'recompute: none'", {{model.kind, "the model is here"}});
   }
   if (job.recompute == Recompute::selective_op) check_selective_op(scenario, model, problems);
 }

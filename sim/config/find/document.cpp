@@ -21,19 +21,17 @@ Node broken(const Where& file) {
 bool check_schema(Node& root, Problems& problems) {
   const auto* schema = root.find("schema");
   if (schema == nullptr) {
-    problems.add(Problem{root.where, "the key 'schema' is missing", {}, "start the file with 'schema: 1'"});
+    problems.add(root.where, "the key 'schema' is missing", "start the file with 'schema: 1'");
     return true;
   }
   if (schema != &root.entries.front()) {
-    problems.add(
-        Problem{schema->where, "'schema' must be the first key", {}, "move it to the top of the file"});
+    problems.add(schema->where, "'schema' must be the first key", "move it to the top of the file");
   }
   const auto where = schema->value.where;
   const auto number = schema->value.kind == Node::Kind::scalar ? schema->value.text : describe(schema->value);
   std::erase_if(root.entries, [](const Entry& entry) { return entry.key == "schema"; });
   if (number == "1") return true;
-  problems.add(Problem{
-      where, fmt::format("unsupported schema {}", number), {}, "this version of gradway reads schema 1"});
+  problems.add(where, fmt::format("unsupported schema {}", number), "this version of gradway reads schema 1");
   return false;
 }
 
@@ -86,12 +84,10 @@ Node load_document(const FoundFile& file, Problems& problems) {
 Node read_document(const SourceText& source, Problems& problems) {
   auto root = parse_yaml(source, problems);
   if (root.kind == Node::Kind::null) {
-    problems.add(Problem{source.whole(), "the file is empty", {}, "start it with 'schema: 1'"});
+    problems.add(source.whole(), "the file is empty", "start it with 'schema: 1'");
   } else if (root.kind != Node::Kind::map && root.kind != Node::Kind::broken) {
-    problems.add(Problem{root.where,
-                         fmt::format("expected a map of keys and values, found {}", describe(root)),
-                         {},
-                         "start it with 'schema: 1'"});
+    problems.add(root.where, fmt::format("expected a map of keys and values, found {}", describe(root)),
+                 "start it with 'schema: 1'");
   }
   if (root.kind != Node::Kind::map) return broken(source.whole());
   root.where = source.whole();

@@ -8,9 +8,9 @@
 
 #include "sim/config/find/document.hpp"
 #include "sim/config/find/scenario_keys.hpp"
+#include "sim/scenario/field_tables.hpp"
 #include "sim/scenario/layout.hpp"
 #include "sim/scenario/strategy_facts.hpp"
-#include "sim/scenario/strategy_fields.hpp"
 
 namespace gradway::config {
 namespace {
@@ -146,12 +146,9 @@ void drop_other_batch(Node& scenario, const std::vector<Override>& overrides) {
 
 /// Whether ranks of this kind of strategy form replicas of sharded groups.
 bool has_replicas(const std::string& kind) {
-  bool replicates = false;
-  for_each_strategy([&]<class Settings>(std::type_identity<Settings>, std::string_view name) {
-    Strategy strategy{Settings{}};
-    if (name == kind) replicates = replicate_of(strategy) != nullptr;
+  return std::ranges::any_of(strategy_kinds(), [&](const StrategyKind& known) {
+    return known.name == kind && replicate_of(known.defaults) != nullptr;
   });
-  return replicates;
 }
 
 /// Removes what the file says, but what does not fit to what is set: `--set strategy.kind=fsdp` on a DDP

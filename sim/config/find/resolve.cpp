@@ -24,12 +24,12 @@ void check_ranks(const ScenarioSpec& scenario, const PlatformSpec& platform, Pro
   if (built == nullptr || !built->nodes || gpus <= built->node.gpus * *built->nodes) return;
   const auto nodes = *built->nodes;
   const auto has = built->node.gpus * nodes;
-  problems.add(Problem{
+  problems.add(
       scenario.place("job.gpus"),
       fmt::format("job.gpus {} is more than the {} GPU{} of the platform", gpus, has, has == 1 ? "" : "s"),
+      fmt::format("job.gpus {} would fit", has),
       {{platform.size, fmt::format("{} node{} of {} GPU{}", nodes, nodes == 1 ? "" : "s", built->node.gpus,
-                                   built->node.gpus == 1 ? "" : "s")}},
-      fmt::format("job.gpus {} would fit", has)});
+                                   built->node.gpus == 1 ? "" : "s")}});
 }
 
 /// A profile in one precision does not predict another one, for which the framework launches other kernels.
@@ -38,12 +38,11 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
   const auto recorded = model.model.profile->precision;
   const auto wanted = scenario.job.precision;
   if (wanted == recorded || (!is_half(wanted) && !is_half(recorded))) return;
-  problems.add(
-      Problem{scenario.place("job.precision"),
-              fmt::format("job.precision is {}, but the profile '{}' was recorded in {}", name_of(wanted),
-                          model.model.name, name_of(recorded)),
-              {{model.kind, "the profile is here"}},
-              fmt::format("set it to {}, or record a step in {}", name_of(recorded), name_of(wanted))});
+  problems.add(scenario.place("job.precision"),
+               fmt::format("job.precision is {}, but the profile '{}' was recorded in {}", name_of(wanted),
+                           model.model.name, name_of(recorded)),
+               fmt::format("set it to {}, or record a step in {}", name_of(recorded), name_of(wanted)),
+               {{model.kind, "the profile is here"}});
 }
 
 /// Keys of PyTorch's execution only have an effect if the kernels follow from the model's layers.
@@ -55,38 +54,37 @@ void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Pro
     if (follows || !scenario.given.contains(key) || states_default(scenario.job, key) ||
         !trains(scenario.job.strategy))
       continue;
-    problems.add(Problem{
+    problems.add(
         scenario.place(key),
         fmt::format("{} has no effect: the model '{}' {}", key, model.model.name,
                     model.model.profile ? "is a profile with recorded kernels" : "has explicit times"),
-        {{model.kind, "the model is here"}},
-        model.model.profile ? "leave it out, or record a step with the other setting" : "leave it out"});
+        model.model.profile ? "leave it out, or record a step with the other setting" : "leave it out",
+        {{model.kind, "the model is here"}});
   }
   const auto sequence = scenario.job.sequence;
   const auto document = scenario.job.document_length;
   if (const auto tokens = sequence > 0 ? sequence : model.model.tokens_per_sample;
       follows && document > tokens)
-    problems.add(Problem{
-        scenario.place("job.document_length"),
-        tokens == 0 ? fmt::format("job.document_length {} has no effect: the model '{}' is not a text model",
-                                  document, model.model.name)
-                    : fmt::format("job.document_length {} is longer than a sample, which has {} tokens",
-                                  document, tokens),
-        {{model.kind, "the model is here"}},
-        tokens == 0 ? "leave it out" : fmt::format("at most {}, or set job.sequence", tokens)});
+    problems.add(scenario.place("job.document_length"),
+                 tokens == 0
+                     ? fmt::format("job.document_length {} has no effect: the model '{}' is not a text model",
+                                   document, model.model.name)
+                     : fmt::format("job.document_length {} is longer than a sample, which has {} tokens",
+                                   document, tokens),
+                 tokens == 0 ? "leave it out" : fmt::format("at most {}, or set job.sequence", tokens),
+                 {{model.kind, "the model is here"}});
   if (!follows || sequence == 0) return;
   if (model.model.tokens_per_sample == 0) {
-    problems.add(Problem{scenario.place("job.sequence"),
-                         fmt::format("job.sequence {} has no effect: the model '{}' is not a text model",
-                                     sequence, model.model.name),
-                         {{model.kind, "the model is here"}},
-                         "leave it out"});
+    problems.add(scenario.place("job.sequence"),
+                 fmt::format("job.sequence {} has no effect: the model '{}' is not a text model", sequence,
+                             model.model.name),
+                 "leave it out", {{model.kind, "the model is here"}});
   } else if (const auto longest = model.model.longest_sequence; longest > 0 && sequence > longest) {
-    problems.add(Problem{scenario.place("job.sequence"),
-                         fmt::format("job.sequence {} is too long: the model '{}' has {} learned positions",
-                                     sequence, model.model.name, longest),
-                         {{model.kind, "the model is here"}},
-                         fmt::format("at most {}, or choose a model with more positions", longest)});
+    problems.add(scenario.place("job.sequence"),
+                 fmt::format("job.sequence {} is too long: the model '{}' has {} learned positions", sequence,
+                             model.model.name, longest),
+                 fmt::format("at most {}, or choose a model with more positions", longest),
+                 {{model.kind, "the model is here"}});
   }
 }
 
@@ -105,30 +103,26 @@ void check_norms(const ScenarioSpec& scenario, const ModelSpec& model, Problems&
     why = fmt::format("the model '{}' has no RMSNorm kernel", model.model.name);
   }
   if (why.empty()) return;
-  problems.add(Problem{scenario.place("job.composed_norms"),
-                       "job.composed_norms has no effect: " + why,
-                       {std::move(where)},
-                       "leave it out"});
+  problems.add(scenario.place("job.composed_norms"), "job.composed_norms has no effect: " + why,
+               "leave it out", {std::move(where)});
 }
 
 void check_implementation(const ScenarioSpec& scenario, Problems& problems) {
   const auto& job = scenario.job;
   if (job.implementation != Implementation::hugging_face || !has_megatron_modules(job)) return;
-  problems.add(Problem{scenario.place("job.implementation"),
-                       "job.implementation huggingface has no effect: Megatron has its own modules",
-                       {{scenario.place("job.framework"), "the framework is here"}},
-                       "leave it out"});
+  problems.add(scenario.place("job.implementation"),
+               "job.implementation huggingface has no effect: Megatron has its own modules", "leave it out",
+               {{scenario.place("job.framework"), "the framework is here"}});
 }
 
 void check_fusions(const ScenarioSpec& scenario, Problems& problems) {
   const auto& job = scenario.job;
   if (job.fusions == Fusions::all || has_megatron_modules(job)) return;
-  problems.add(Problem{scenario.place("job.fusions"),
-                       fmt::format("job.fusions {} has no effect: job.framework is {}, which has none of "
-                                   "Megatron's fused kernels",
-                                   name_of(job.fusions), name_of(job.framework)),
-                       {},
-                       "leave it out, or write 'framework: megatron'"});
+  problems.add(scenario.place("job.fusions"),
+               fmt::format("job.fusions {} has no effect: job.framework is {}, which has none of "
+                           "Megatron's fused kernels",
+                           name_of(job.fusions), name_of(job.framework)),
+               "leave it out, or write 'framework: megatron'");
 }
 
 std::string generation_in_words(const Gpu& gpu) {
@@ -143,11 +137,10 @@ void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const
   if (job.attention == AttentionKernel::automatic || !model.model.run || gpu.gpu.ideal) return;
   const auto heads = attention_heads_of(model.model.run);
   if (heads.empty()) {
-    problems.add(Problem{scenario.place("job.attention"),
-                         fmt::format("job.attention {} has no effect: the model '{}' has no attention",
-                                     name_of(job.attention), model.model.name),
-                         {{model.kind, "the model is here"}},
-                         "leave it out"});
+    problems.add(scenario.place("job.attention"),
+                 fmt::format("job.attention {} has no effect: the model '{}' has no attention",
+                             name_of(job.attention), model.model.name),
+                 "leave it out", {{model.kind, "the model is here"}});
     return;
   }
   const auto problem_of = [&](AttentionKernel kernel, Precision precision) {
@@ -175,28 +168,24 @@ void check_attention(const ScenarioSpec& scenario, const ModelSpec& model, const
       {gpu.peak, fmt::format("the GPU '{}' is here: {}", gpu.gpu.name, generation_in_words(gpu.gpu))}};
   if (scenario.given.contains("job.precision"))
     notes.push_back({scenario.place("job.precision"), "the precision is here"});
-  problems.add(Problem{scenario.place("job.attention"),
-                       fmt::format("job.attention {} {}: the job is in {}", name_of(job.attention), why,
-                                   name_of(job.precision)),
-                       std::move(notes), std::move(hint)});
+  problems.add(scenario.place("job.attention"),
+               fmt::format("job.attention {} {}: the job is in {}", name_of(job.attention), why,
+                           name_of(job.precision)),
+               std::move(hint), std::move(notes));
 }
 
 /// Reports an anchor that has no effect on any platform.
 void check_anchor(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   if (!scenario.anchor) return;
   if (model.has_times) {
-    problems.add(
-        Problem{scenario.place("anchor.gpu"),
-                fmt::format("an anchor has no effect: the model '{}' has explicit times", model.model.name),
-                {{model.kind, "the model is synthetic"}},
-                "leave the anchor out"});
+    problems.add(scenario.place("anchor.gpu"),
+                 fmt::format("an anchor has no effect: the model '{}' has explicit times", model.model.name),
+                 "leave the anchor out", {{model.kind, "the model is synthetic"}});
   } else if (model.model.profile && model.model.profile->gpu == scenario.anchor->gpu) {
-    problems.add(
-        Problem{scenario.place("anchor.gpu"),
-                fmt::format("an anchor on {} has no effect: the profile '{}' was recorded on that GPU",
-                            scenario.anchor->gpu, model.model.name),
-                {{model.kind, "the profile is here"}},
-                "leave the anchor out"});
+    problems.add(scenario.place("anchor.gpu"),
+                 fmt::format("an anchor on {} has no effect: the profile '{}' was recorded on that GPU",
+                             scenario.anchor->gpu, model.model.name),
+                 "leave the anchor out", {{model.kind, "the profile is here"}});
   }
 }
 
@@ -204,22 +193,21 @@ void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const G
                    Problems& problems) {
   if (model.has_times || !trains(scenario.job.strategy)) return;
   if (gpu.gpu.ideal) {
-    problems.add(Problem{
+    problems.add(
         scenario.place("model"),
         fmt::format("the model '{}' has no explicit times, but the GPU '{}' of the platform is ideal",
                     model.model.name, gpu.gpu.name),
-        {{model.kind, "only models of kind synthetic have explicit times"}, {gpu.peak, "the GPU is here"}},
-        "choose a synthetic model, or a platform with real GPUs"});
+        "choose a synthetic model, or a platform with real GPUs",
+        {{model.kind, "only models of kind synthetic have explicit times"}, {gpu.peak, "the GPU is here"}});
     return;
   }
   if (scenario.job.fp8_recipe == Fp8Recipe::mxfp8 && gpu.gpu.compute_capability < 100) {
-    problems.add(Problem{
+    problems.add(
         scenario.place("job.fp8_recipe"),
         fmt::format("job.fp8_recipe mxfp8 requires compute capability 10.0 (Blackwell), and the GPU '{}' has "
                     "{}.{}",
                     gpu.gpu.name, gpu.gpu.compute_capability / 10, gpu.gpu.compute_capability % 10),
-        {{gpu.peak, "the GPU is here"}},
-        "write 'fp8_recipe: blockwise' or 'fp8_recipe: tensorwise'"});
+        "write 'fp8_recipe: blockwise' or 'fp8_recipe: tensorwise'", {{gpu.peak, "the GPU is here"}});
   }
   if (gpu.gpu.peak[static_cast<std::size_t>(scenario.job.precision)]) return;
   std::vector<std::string_view> known;
@@ -228,15 +216,15 @@ void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const G
     if (gpu.gpu.peak[static_cast<std::size_t>(value)]) known.push_back(name);
     if (value == scenario.job.precision) wanted = name;
   }
-  problems.add(Problem{scenario.place("job.precision"),
-                       fmt::format("the GPU '{}' has no peak compute rate for {}", gpu.gpu.name, wanted),
-                       {{gpu.peak, "its peaks are here"}},
-                       fmt::format("supported: {}{}", fmt::join(known, ", "),
-                                   scenario.job.precision == Precision::fp8
-                                       ? "; fp8 requires compute capability 8.9 (Ada, Hopper and later)"
-                                   : scenario.job.precision == Precision::nvfp4
-                                       ? "; nvfp4 requires compute capability 10.0 (Blackwell)"
-                                       : "")});
+  problems.add(scenario.place("job.precision"),
+               fmt::format("the GPU '{}' has no peak compute rate for {}", gpu.gpu.name, wanted),
+               fmt::format("supported: {}{}", fmt::join(known, ", "),
+                           scenario.job.precision == Precision::fp8
+                               ? "; fp8 requires compute capability 8.9 (Ada, Hopper and later)"
+                           : scenario.job.precision == Precision::nvfp4
+                               ? "; nvfp4 requires compute capability 10.0 (Blackwell)"
+                               : ""),
+               {{gpu.peak, "its peaks are here"}});
 }
 
 }  // namespace
@@ -329,23 +317,17 @@ void check_traffic(const ScenarioSpec& scenario, const Platform& platform, Probl
     for (const auto& [name, is_known] :
          {std::pair{flow.from, sender.has_value()}, {flow.to, receiver.has_value()}}) {
       if (is_known) continue;
-      problems.add(Problem{where,
-                           fmt::format("the platform '{}' has no device '{}'", platform.name, name),
-                           {},
-                           hint_for_part(name, platform)});
+      problems.add(where, fmt::format("the platform '{}' has no device '{}'", platform.name, name),
+                   hint_for_part(name, platform));
     }
     const auto& job = scenario.job;
     if ((flow.start > Seconds{} || flow.end) && !flow.period && !job.input.epoch_steps) {
-      problems.add(Problem{where,
-                           "traffic that starts or ends once has no effect on the steady state",
-                           {},
-                           "add 'period', or input.epoch_steps, which simulates a whole epoch"});
+      problems.add(where, "traffic that starts or ends once has no effect on the steady state",
+                   "add 'period', or input.epoch_steps, which simulates a whole epoch");
     }
     if (sender && receiver && !background_path(routes, *sender, *receiver)) {
-      problems.add(Problem{where,
-                           fmt::format("no path leads from '{}' to '{}'", flow.from, flow.to),
-                           {},
-                           sender == receiver ? "name two different devices" : ""});
+      problems.add(where, fmt::format("no path leads from '{}' to '{}'", flow.from, flow.to),
+                   sender == receiver ? "name two different devices" : "");
     }
   }
 }
@@ -354,12 +336,10 @@ void check_storage_network(const ScenarioSpec& scenario, const Platform& platfor
   if (!shares_nics(scenario.job.input)) return;
   const Routes routes{platform};
   if (path_over_nic(routes, platform.gpus.front())) return;
-  problems.add(
-      Problem{scenario.place("input.storage_network"),
-              fmt::format("input.storage_network shared requires NICs, and the platform '{}' has none",
-                          platform.name),
-              {},
-              "leave it out: the storage then has its own NICs"});
+  problems.add(scenario.place("input.storage_network"),
+               fmt::format("input.storage_network shared requires NICs, and the platform '{}' has none",
+                           platform.name),
+               "leave it out: the storage then has its own NICs");
 }
 
 }  // namespace gradway::config

@@ -10,7 +10,6 @@
 #include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/config/yaml/parse_value.hpp"
 #include "sim/config/yaml/quantities.hpp"
-#include "sim/scenario/campaign_fields.hpp"
 #include "sim/scenario/failure_models.hpp"
 
 namespace gradway::config {
@@ -128,11 +127,9 @@ void check_campaign_of_clients(const ScenarioSpec& scenario, Problems& problems)
                           "elastic_from", "terms", "prices", "phases", "adapt", "storage", "convergence"}) {
     const auto full_key = fmt::format("campaign.{}", key);
     if (scenario.given.contains(full_key))
-      problems.add(
-          Problem{scenario.place(full_key),
-                  fmt::format("{} has no effect: the training runs on the clients of a server", full_key),
-                  {},
-                  "leave it out; strategy.clients describes their prices and drop-outs"});
+      problems.add(scenario.place(full_key),
+                   fmt::format("{} has no effect: the training runs on the clients of a server", full_key),
+                   "leave it out; strategy.clients describes their prices and drop-outs");
   }
 }
 
@@ -176,7 +173,7 @@ void check_campaign(const ScenarioSpec& scenario, const ModelSpec& model, const 
   if (!scenario.campaign) return;
   const auto& campaign = *scenario.campaign;
   const auto add = [&](const std::string& key, std::string message, std::string hint) {
-    problems.add(Problem{scenario.place("campaign" + key), std::move(message), {}, std::move(hint)});
+    problems.add(scenario.place("campaign" + key), std::move(message), std::move(hint));
   };
   if (!trains(scenario.job.strategy)) {
     add("", "campaign has no effect: strategy.kind collective trains no model", "leave it out");

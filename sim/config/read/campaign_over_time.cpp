@@ -10,7 +10,6 @@
 #include "sim/config/read/fields.hpp"
 #include "sim/config/read/scenario_parts.hpp"
 #include "sim/config/yaml/goal_quantities.hpp"
-#include "sim/scenario/campaign_fields.hpp"
 
 namespace gradway::config {
 namespace {
@@ -172,7 +171,7 @@ std::vector<DataPhase> data_phases(const CampaignSettings& settings, int batch) 
 void check_over_time(const ScenarioSpec& scenario, Problems& problems) {
   const auto& campaign = *scenario.campaign;
   const auto add = [&](const std::string& key, std::string message, std::string hint) {
-    problems.add(Problem{scenario.place("campaign." + key), std::move(message), {}, std::move(hint)});
+    problems.add(scenario.place("campaign." + key), std::move(message), std::move(hint));
   };
   if (scenario.job.local_sgd) {
     for (const auto* key : {"phases", "adapt", "storage", "convergence"})
@@ -191,10 +190,8 @@ void check_over_time(const ScenarioSpec& scenario, Problems& problems) {
   const auto batch = static_cast<int>(std::lround(scenario.job.samples()));
   const auto& phases = campaign.phases;
   const auto add_at = [&](const CampaignPhase& phase, std::string message, std::string hint) {
-    problems.add(Problem{phase.set.empty() ? scenario.place("campaign.phases") : phase.set.front().where,
-                         std::move(message),
-                         {},
-                         std::move(hint)});
+    problems.add(phase.set.empty() ? scenario.place("campaign.phases") : phase.set.front().where,
+                 std::move(message), std::move(hint));
   };
   for (const auto& phase : phases) {
     if (phase.until && *phase.until >= length)

@@ -6,7 +6,6 @@
 #include "sim/config/read/fields.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/platform/networks.hpp"
-#include "sim/scenario/network_fields.hpp"
 
 namespace gradway::config {
 namespace {

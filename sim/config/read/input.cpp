@@ -8,9 +8,8 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/config/read/fields.hpp"
+#include "sim/config/yaml/parse_value.hpp"
 #include "sim/config/yaml/quantities.hpp"
-#include "sim/scenario/dataset_fields.hpp"
-#include "sim/scenario/input_fields.hpp"
 
 namespace gradway::config {
 namespace {
@@ -198,7 +197,7 @@ void check_places(Reader& input, const InputSettings& settings) {
 void check_staging(const ScenarioSpec& spec, Problems& problems) {
   const auto& input = spec.job.input;
   const auto refuse = [&](const char* key, const std::string& message, const std::string& hint) {
-    problems.add(Problem{spec.place(key), message, {}, hint});
+    problems.add(spec.place(key), message, hint);
   };
   const bool is_read = input.staged_from && !input.staged_from->name.empty();
   if (is_read && input.staged_from->is_local())

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "sim/config/read/fields.hpp"
-#include "sim/scenario/local_sgd_fields.hpp"
 
 namespace gradway::config {
 namespace {
@@ -15,13 +14,6 @@ namespace {
 void check_positive(Reader& map, const char* key, double share) {
   if (share > 0 || !map.has(key) || !map.is_valid()) return;
   map.error(map.value_place(key), fmt::format("'{}' must be above 0 %", key));
-}
-
-WanSettings read_wan(Reader wan) {
-  WanSettings result;
-  read_fields(wan, result);
-  wan.finish();
-  return result;
 }
 
 ClientClass read_class(Reader client) {
@@ -123,7 +115,7 @@ void read_local_sgd(Reader& strategy, bool is_local_sgd, ScenarioSpec& spec) {
   LocalSgd result;
   read_fields(strategy, result);
   check_positive(strategy, "top_k", result.top_k);
-  if (auto group = strategy.maybe_map("wan")) result.wan = read_wan(*group);
+  if (auto group = strategy.maybe_map("wan")) result.wan = read_group<WanSettings>(*group);
   if (auto group = strategy.maybe_map("clients")) result.clients = read_clients(*group);
   if (!is_local_sgd) {
     const auto forbid = [&](std::string_view key) {
@@ -131,7 +123,7 @@ void read_local_sgd(Reader& strategy, bool is_local_sgd, ScenarioSpec& spec) {
                       "leave it out, or write 'kind: local_sgd' and 'inner:' with the present kind");
     };
     forbid("inner");
-    for_each_row<LocalSgd>([&](const auto& row) { forbid(row.key); });
+    for (const auto& field : Record{result}.fields()) forbid(field.key);
     return;
   }
   if (strategy.is_valid()) check_ways(strategy, result);

@@ -12,8 +12,6 @@
 #include "sim/config/read/read.hpp"
 #include "sim/config/read/scenario_parts.hpp"
 #include "sim/config/yaml/quantities.hpp"
-#include "sim/scenario/job_fields.hpp"
-#include "sim/scenario/network_fields.hpp"
 #include "sim/workload/profile_words.hpp"
 
 namespace gradway::config {
@@ -70,7 +68,7 @@ void derive_accumulate(ScenarioSpec& spec, Problems& problems) {
   const auto ranks = job.data_parallel();
   const auto of_micro_step = static_cast<std::int64_t>(ranks) * job.batch_per_gpu;
   const auto refuse = [&](std::string message, std::string hint) {
-    problems.add(Problem{spec.place("job.global_batch"), std::move(message), {}, std::move(hint)});
+    problems.add(spec.place("job.global_batch"), std::move(message), std::move(hint));
   };
   if (samples % of_micro_step != 0) {
     const auto below = samples / of_micro_step * of_micro_step;
@@ -113,7 +111,7 @@ BackgroundFlow read_traffic(Reader flow) {
   result.load = flow.optional("load", efficiency, 1.0);
   result.weight = flow.optional("weight", weight, 1.0);
   const auto time = [](const Node& node) {
-    return parse_value<Seconds>(value::Amount{value::Unit::pause, "2 s"}, node);
+    return Seconds{amount(value::Amount{value::Unit::pause, "2 s"}, node)};
   };
   result.start = flow.optional("start", time, Seconds{});
   result.end = flow.maybe("end", time);

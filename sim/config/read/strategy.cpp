@@ -7,9 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/config/read/fields.hpp"
-#include "sim/scenario/layout_fields.hpp"
 #include "sim/scenario/strategy_facts.hpp"
-#include "sim/scenario/strategy_fields.hpp"
+#include "sim/scenario/strategy_words.hpp"
 
 namespace gradway::config {
 namespace {
@@ -25,14 +24,14 @@ struct KeyAndKinds {
 const std::vector<KeyAndKinds>& keys_and_kinds() {
   static const auto rows = [] {
     std::vector<KeyAndKinds> keys;
-    for_each_strategy([&]<class Settings>(std::type_identity<Settings>, std::string_view kind) {
-      if constexpr (std::is_same_v<Settings, Ddp>) return;
-      for_each_field<Settings>([&](const auto& field) {
+    for (const auto& [kind, defaults] : strategy_kinds()) {
+      if (std::holds_alternative<Ddp>(defaults)) continue;
+      for (const auto& field : record_of(defaults).fields()) {
         auto row = std::ranges::find(keys, field.key, &KeyAndKinds::key);
         if (row == keys.end()) row = keys.insert(keys.end(), {field.key, {}});
         row->kinds.push_back(kind);
-      });
-    });
+      }
+    }
     return keys;
   }();
   return rows;
@@ -56,10 +55,10 @@ struct NamedStrategy {
 bool read_kind(Reader& strategy, Strategy& result) {
   std::vector<Choice<NamedStrategy>> kinds;
   std::vector<Choice<Strategy>> inner;
-  for_each_strategy([&]<class Settings>(std::type_identity<Settings>, std::string_view name) {
-    kinds.push_back({name, {Settings{}}});
-    if (trains(Settings{})) inner.push_back({name, Settings{}});
-  });
+  for (const auto& [name, defaults] : strategy_kinds()) {
+    kinds.push_back({name, {defaults}});
+    if (trains(defaults)) inner.push_back({name, defaults});
+  }
   kinds.push_back({"local_sgd", {result, true}});
   const auto kind = strategy.optional(
       "kind", one_of("a strategy", std::span<const Choice<NamedStrategy>>{kinds}), {result});
@@ -85,16 +84,12 @@ void read_strategy(Reader& scenario, ScenarioSpec& spec) {
     const bool has_kind = strategy->is_valid();
     read_local_sgd(*strategy, is_local_sgd, spec);
     read_fields(*strategy, spec.ddp);
-    std::visit(
-        [&]<class Settings>(Settings& settings) {
-          if constexpr (std::is_same_v<Settings, Ddp>) {
-            settings = spec.ddp;
-          } else {
-            read_fields(*strategy, settings);
-            if constexpr (std::is_same_v<Settings, Zero>) reset_ineffective_fields(settings);
-          }
-        },
-        result);
+    if (std::holds_alternative<Ddp>(result)) {
+      result = spec.ddp;
+    } else {
+      read_fields(*strategy, record_of(result));
+      if (auto* zero = std::get_if<Zero>(&result)) reset_ineffective_fields(*zero);
+    }
     if (has_kind) {  // else the keys of the strategy are unknown
       refuse_keys_of_other_kinds(*strategy, name_of(result));
       strategy->finish("strategy");
@@ -102,7 +97,7 @@ void read_strategy(Reader& scenario, ScenarioSpec& spec) {
   }
   if (auto parallel = scenario.maybe_map("parallel")) {
     read_layout(*parallel, spec.job.layout);
-    const auto replicate = parallel->optional("replicate", integer(1, strategy_values::most_ranks), 1);
+    const auto replicate = parallel->optional("replicate", integer(1, most_ranks), 1);
     if (auto* replicas = replicate_of(result)) {
       *replicas = replicate;
     } else if (replicate > 1) {

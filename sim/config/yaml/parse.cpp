@@ -67,10 +67,8 @@ class Builder final : public YAML::EventHandler {
   }
 
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
-    problems_.add(Problem{at(mark, word_length(mark)),
-                          "aliases ('*name') are not allowed",
-                          {},
-                          "repeat the value; 'based_on' reuses a whole file"});
+    problems_.add(at(mark, word_length(mark)), "aliases ('*name') are not allowed",
+                  "repeat the value; 'based_on' reuses a whole file");
     put(Node{.kind = Node::Kind::broken, .where = at(mark, 1)});
   }
 
@@ -151,14 +149,11 @@ class Builder final : public YAML::EventHandler {
 
   void check_properties(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     if (anchor != YAML::NullAnchor) {
-      problems_.add(Problem{at(mark, word_length(mark)),
-                            "anchors ('&name') are not allowed",
-                            {},
-                            "repeat the value; 'based_on' reuses a whole file"});
+      problems_.add(at(mark, word_length(mark)), "anchors ('&name') are not allowed",
+                    "repeat the value; 'based_on' reuses a whole file");
     }
     if (!tag.empty() && tag != "?" && tag != "!") {
-      problems_.add(
-          Problem{at(mark, word_length(mark)), "tags ('!name') are not allowed", {}, "remove the tag"});
+      problems_.add(at(mark, word_length(mark)), "tags ('!name') are not allowed", "remove the tag");
     }
   }
 
@@ -166,10 +161,9 @@ class Builder final : public YAML::EventHandler {
   bool has_clean_text(const YAML::Mark& mark, const std::string& value) {
     const auto bad = first_control(value, "\t\n");
     if (bad == std::string::npos) return true;
-    problems_.add(Problem{at(mark, scalar_length(mark, value)),
-                          fmt::format("the text contains the control character {}", code_point(value, bad)),
-                          {},
-                          "remove its escape sequence"});
+    problems_.add(at(mark, scalar_length(mark, value)),
+                  fmt::format("the text contains the control character {}", code_point(value, bad)),
+                  "remove its escape sequence");
     return false;
   }
 
@@ -206,15 +200,13 @@ class Builder final : public YAML::EventHandler {
   void put_entry(Frame& frame, const Node& key, Node value) {
     if (key.kind == Node::Kind::broken) return;
     if (key.kind != Node::Kind::scalar) {
-      problems_.add(Problem{key.where, "expected a plain word as key, found " + describe(key), {}, ""});
+      problems_.add(key.where, "expected a plain word as key, found " + describe(key));
       return;
     }
     const auto [first, is_new] = frame.seen.emplace(key.text, key.where);
     if (!is_new) {
-      problems_.add(Problem{key.where,
-                            fmt::format("duplicate key '{}'", key.text),
-                            {{first->second, "the first one is here"}},
-                            "remove one of them"});
+      problems_.add(key.where, fmt::format("duplicate key '{}'", key.text), "remove one of them",
+                    {{first->second, "the first one is here"}});
       return;
     }
     if (value.kind == Node::Kind::null) value.where = key.where;
@@ -229,14 +221,14 @@ class Builder final : public YAML::EventHandler {
   int values_ = 0;
 };
 
-Problem syntax_problem(const SourceText& source, const YAML::ParserException& error) {
+void add_syntax_problem(Problems& problems, const SourceText& source, const YAML::ParserException& error) {
   const auto where =
       error.mark.is_null() ? source.whole() : source.place(error.mark.line, error.mark.column, 1);
   for (const auto& [said, meaning, hint] : syntax_texts) {
     if (error.msg == said)
-      return Problem{where, fmt::format("invalid YAML: {}", meaning), {}, std::string{hint}};
+      return problems.add(where, fmt::format("invalid YAML: {}", meaning), std::string{hint});
   }
-  return Problem{where, fmt::format("invalid YAML: {}", error.msg), {}, ""};
+  problems.add(where, fmt::format("invalid YAML: {}", error.msg));
 }
 
 }  // namespace
@@ -253,12 +245,11 @@ Node parse_yaml(const SourceText& source, Problems& problems) {
     Problems ignored;
     Builder second{source, cut, ignored};
     if (parser.HandleNextDocument(second)) {
-      problems.add(
-          Problem{second.take().where, "a file must contain a single document", {}, "remove the '---'"});
+      problems.add(second.take().where, "a file must contain a single document", "remove the '---'");
     }
     return first;
   } catch (const YAML::ParserException& error) {
-    problems.add(syntax_problem(source, error));
+    add_syntax_problem(problems, source, error);
     return Node{.kind = Node::Kind::broken, .where = source.whole()};
   }
 }

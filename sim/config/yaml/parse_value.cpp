@@ -7,9 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/contract.hpp"
 #include "sim/base/number.hpp"
 #include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/config/yaml/quantities.hpp"
+#include "sim/scenario/job.hpp"
 
 namespace gradway::config {
 
@@ -26,12 +28,6 @@ std::size_t index_among(std::string_view thing, const std::vector<std::string>& 
 
 std::size_t index_of_word(const value::Words& words, const Node& node) {
   return index_among(words.thing, {words.words.begin(), words.words.end()}, node);
-}
-
-std::size_t index_of_word(const value::WordsOrNone& words, const Node& node) {
-  std::vector<std::string> names{"none"};
-  names.insert(names.end(), words.words.begin(), words.words.end());
-  return index_among(words.thing, names, node);
 }
 
 double amount(const value::Amount& kind, const Node& node) {
@@ -77,6 +73,8 @@ double amount(const value::Amount& kind, const Node& node) {
   return 0;
 }
 
+namespace {
+
 double elements(const Node& node) {
   constexpr double most_elements = 1e15;
   const auto& word = scalar(node, "a number of elements");
@@ -89,19 +87,20 @@ double elements(const Node& node) {
   return count;
 }
 
-int gpus(const value::Gpus& kind, const Node& node) {
+std::int64_t gpus(const value::Gpus& kind, const Node& node) {
   const auto count = whole(node, 1, std::numeric_limits<std::int64_t>::max());
   if (count > kind.most)
     fail(node.where, fmt::format("{} GPUs are too many to simulate: 1 to {}", count, kind.most),
          "lower job.gpus, or simulate one of several equal parts of the cluster");
-  return static_cast<int>(count);
+  return count;
 }
 
-Wrap wrapping(const Node& node) {
+/// "block", "4 blocks", "whole": the number of blocks, or 0.
+std::int64_t wrapping(const Node& node) {
   constexpr int most_wrapped = 100'000;
   const auto text_of_node = text(node);
-  if (text_of_node == "block") return {1};
-  if (text_of_node == "whole") return {0};
+  if (text_of_node == "block") return 1;
+  if (text_of_node == "whole") return 0;
   int blocks = 0;
   const auto* end = text_of_node.data() + text_of_node.size();
   const auto [number_end, error] = read_number(text_of_node.data(), end, blocks);
@@ -109,21 +108,20 @@ Wrap wrapping(const Node& node) {
       blocks > most_wrapped)
     fail(node.where, fmt::format("invalid wrap '{}'", text_of_node),
          "expected block, whole, or a number of blocks such as '4 blocks'");
-  return {blocks};
+  return blocks;
 }
 
-int resharding(const value::Resharding& kind, const Node& node) {
+/// true, false, or a number of ranks: `Fsdp::over_all`, `Fsdp::kept`, or the number.
+std::int64_t resharding(const value::Resharding& kind, const Node& node) {
   if (node.text == "true") return Fsdp::over_all;
   if (node.text == "false") return Fsdp::kept;
   try {
-    return static_cast<int>(whole(node, 2, kind.most));
+    return whole(node, 2, kind.most);
   } catch (const ConfigError&) {
     fail(node.where, fmt::format("expected true, false or a number of ranks, found '{}'", node.text),
          "true frees parameters after the forward pass, false keeps them, N keeps them sharded over N ranks");
   }
 }
-
-namespace {
 
 std::vector<double> rows_of_layer(const Node& node) {
   constexpr double most_rows = 1e15;
@@ -134,8 +132,7 @@ std::vector<double> rows_of_layer(const Node& node) {
   return rows;
 }
 
-}  // namespace
-
+/// A list of numbers, or a list of lists of equally many numbers.
 ExpertRows rows_of_experts(const Node& node) {
   if (node.kind != Node::Kind::sequence || node.items.empty())
     fail(node.where, fmt::format("expected a list of numbers, found {}", describe(node)),
@@ -156,23 +153,59 @@ ExpertRows rows_of_experts(const Node& node) {
   return rows;
 }
 
-std::array<RankAxis, 5> axis_order(const Node& node) {
+/// All five axes, joined by hyphens.
+std::vector<std::int64_t> axis_order(const Node& node) {
   const auto words = text(node);
-  std::array<RankAxis, 5> order{};
-  std::size_t count = 0;
-  std::set<RankAxis> seen;
+  std::vector<std::int64_t> order;
   for (std::size_t start = 0; start <= words.size();) {
     const auto end = std::min(words.find('-', start), words.size());
     const auto axis = std::ranges::find(rank_axis_words, std::string_view{words}.substr(start, end - start));
-    if (axis == rank_axis_words.end() || count == order.size()) break;
-    order[count] = static_cast<RankAxis>(axis - rank_axis_words.begin());
-    seen.insert(order[count++]);
+    if (axis == rank_axis_words.end() || order.size() == rank_axis_words.size()) break;
+    order.push_back(axis - rank_axis_words.begin());
     start = end + 1;
   }
-  if (seen.size() != order.size() || words.size() != 14)
+  const std::set<std::int64_t> axes{order.begin(), order.end()};
+  if (axes.size() != rank_axis_words.size() || words.size() != 14)
     fail(node.where, fmt::format("invalid axis order '{}'", words),
          "expected tp, cp, ep, dp and pp, the fastest-varying first; Megatron's own is tp-cp-ep-dp-pp");
   return order;
+}
+
+/// Parses a node by the kind of its value.
+struct Parser {
+  const Node& node;
+
+  FieldValue operator()(const value::Boolean&) const { return boolean(node); }
+  FieldValue operator()(const value::Whole& kind) const { return whole(node, kind.least, kind.most); }
+  FieldValue operator()(const value::Gpus& kind) const { return gpus(kind, node); }
+  FieldValue operator()(const value::Real& kind) const { return real(node, kind.least, kind.most); }
+  FieldValue operator()(const value::Slowdown&) const { return slowdown(node); }
+  FieldValue operator()(const value::Words& kind) const {
+    return static_cast<std::int64_t>(index_of_word(kind, node));
+  }
+  FieldValue operator()(const value::WordsOrNone& kind) const {
+    std::vector<std::string> names{"none"};
+    names.insert(names.end(), kind.words.begin(), kind.words.end());
+    const auto index = static_cast<std::int64_t>(index_among(kind.thing, names, node));
+    return index == 0 ? FieldValue{std::monostate{}} : FieldValue{index - 1};
+  }
+  FieldValue operator()(const value::Amount& kind) const { return amount(kind, node); }
+  FieldValue operator()(const value::Elements&) const { return elements(node); }
+  FieldValue operator()(const value::Wrapping&) const { return wrapping(node); }
+  FieldValue operator()(const value::Resharding& kind) const { return resharding(kind, node); }
+  FieldValue operator()(const value::AxisOrder&) const { return axis_order(node); }
+  FieldValue operator()(const value::RowsOfExperts&) const { return rows_of_experts(node); }
+  FieldValue operator()(const value::Text&) const { return text(node); }
+  template <value::Custom Kind>
+  FieldValue operator()(const Kind&) const {
+    throw ContractViolation{"a custom key has its own parser"};
+  }
+};
+
+}  // namespace
+
+FieldValue parse_value(const value::Kind& kind, const Node& node) {
+  return std::visit(Parser{node}, kind);
 }
 
 }  // namespace gradway::config

@@ -19,7 +19,9 @@ namespace gradway::config {
 /// with notes, a digest of every text, and the files themselves.
 class Problems {
  public:
-  void add(Problem problem) { list_.push_back(std::move(problem)); }
+  void add(Where where, std::string message, std::string hint = "", std::vector<Note> notes = {}) {
+    list_.push_back({std::move(where), std::move(message), std::move(notes), std::move(hint)});
+  }
   void add(const ConfigError& error);
   /// Adds everything that another instance has collected.
   void add(const Problems& added);

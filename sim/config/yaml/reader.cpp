@@ -87,7 +87,7 @@ std::vector<Reader> Reader::map_or_maps(std::string_view key) {
 }
 
 void Reader::error(const Where& where, std::string message, std::string hint, std::vector<Note> notes) {
-  problems_->add(Problem{where, std::move(message), std::move(notes), std::move(hint)});
+  problems_->add(where, std::move(message), std::move(hint), std::move(notes));
 }
 
 void Reader::missing(std::string_view key) {

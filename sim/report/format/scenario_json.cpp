@@ -6,27 +6,11 @@
 #include "sim/report/format/fields_json.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
-#include "sim/scenario/job_fields.hpp"
-#include "sim/scenario/layout_fields.hpp"
-#include "sim/scenario/network_fields.hpp"
-#include "sim/scenario/strategy_fields.hpp"
 
 namespace gradway::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json job_json(const Job& job) {
-  Json json = Json::object();
-  add_fields(json, job, [&](std::string_view key) {
-    if (!job.lora) return;
-    if (key == "finetune") json["finetune"] = finetune_words[job.lora->quantised ? 2 : 1];
-    if (key == "lora_rank") json["lora_rank"] = job.lora->rank;
-    if (key == "lora_targets")
-      json["lora_targets"] = lora_target_words[static_cast<std::size_t>(job.lora->targets)];
-  });
-  return json;
-}
 
 /// Sizes other than 1.
 Json parallel_json(const Job& job) {
@@ -96,7 +80,7 @@ Json scenario_json(const Scenario& scenario) {
   Json json{{"schema", 1}};
   if (trains(scenario.job.strategy)) json["model"] = model_json(scenario.model);
   json.update({{"platform", scenario.platform.name},
-               {"job", job_json(scenario.job)},
+               {"job", fields_json(scenario.job)},
                {"strategy", strategy_of(scenario.job)},
                {"optimizer", name_of(scenario.job.optimizer)},
                {"nccl", Json::object()},
@@ -117,7 +101,7 @@ Json scenario_json(const Scenario& scenario) {
 
 nlohmann::ordered_json strategy_json(const Strategy& strategy) {
   Json json{{"kind", name_of(strategy)}};
-  std::visit([&](const auto& settings) { add_fields(json, settings); }, strategy);
+  add_fields(json, record_of(strategy));
   return json;
 }
 

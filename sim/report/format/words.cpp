@@ -10,8 +10,8 @@
 #include "sim/base/contract.hpp"
 #include "sim/cost/nccl_model.hpp"
 #include "sim/report/format/text.hpp"
-#include "sim/scenario/layout_fields.hpp"
-#include "sim/scenario/strategy_fields.hpp"
+#include "sim/scenario/field_tables.hpp"
+#include "sim/scenario/strategy_words.hpp"
 #include "sim/scenario/value_text.hpp"
 #include "sim/study/compare/compare.hpp"
 
@@ -42,15 +42,14 @@ constexpr std::size_t max_named_choices = 4;
 constexpr double smallest_shown_difference = 5e-4;  // a smaller share would read 0.0 %
 
 /// The keys that differ from their defaults, except for those in `described`.
-template <class Settings>
-std::string other_keys(const Settings& settings, std::initializer_list<std::string_view> described) {
+std::string other_keys(const Record& settings, std::initializer_list<std::string_view> described) {
   std::string words;
-  for_each_field<Settings>([&](const auto& field) {
+  for (const auto& field : settings.fields()) {
     const bool is_described = std::ranges::find(described, field.key) != described.end();
-    if (is_described || has_default(field, settings) || !counts(field, settings)) return;
-    const auto text = value_text(field.kind, settings.*field.member);
+    if (is_described || field.is_custom || settings.has_default(field) || !settings.counts(field)) continue;
+    const auto text = value_text(field.kind, settings.value(field));
     words += text == "true" ? fmt::format(", {}", field.key) : fmt::format(", {} {}", field.key, text);
-  });
+  }
   return words;
 }
 

@@ -20,7 +20,7 @@
 #include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/run/ways_in.hpp"
-#include "sim/scenario/network_fields.hpp"
+#include "sim/scenario/field_tables.hpp"
 #include "sim/scenario/value_text.hpp"
 #include "sim/trust/provenance_class.hpp"
 
@@ -36,10 +36,10 @@ void add_variables(Fields& fields, const Job& job) {
     variables += fmt::format("{}{}={}", variables.empty() ? "" : " ", name, value);
   if (!variables.empty()) fields.add("nccl", variables);
   std::vector<std::string> network;
-  for_each_field<NetworkConditions>([&](const auto& field) {
-    if (const auto& value = job.network.*field.member)
-      network.push_back(fmt::format("{} {}", field.key, value_text(field.kind, *value)));
-  });
+  const Record conditions{job.network};
+  for (const auto& field : conditions.fields())
+    if (const auto value = conditions.value(field); !is_empty(value))
+      network.push_back(fmt::format("{} {}", field.key, value_text(field.kind, value)));
   if (!network.empty()) fields.add("network", fmt::format("{}", fmt::join(network, ", ")));
   std::vector<std::string> traffic;
   for (const auto& flow : job.traffic) {

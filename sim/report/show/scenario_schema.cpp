@@ -19,42 +19,11 @@ using config::ScenarioKey;
 
 constexpr std::string_view number_pattern = R"(\+?[0-9.]+([eE][-+]?[0-9]+)?)";
 
-/// The kind of quantity whose units an amount has; "" for amounts with a format of their own ("days",
-/// "300B").
-std::string_view quantity_of(value::Unit unit) {
-  switch (unit) {
-    case value::Unit::size:
-      return "data";
-    case value::Unit::bandwidth:
-      return "bandwidth";
-    case value::Unit::time:
-    case value::Unit::latency:
-      return "time";
-    case value::Unit::step_rate:
-      return "step rate";
-    case value::Unit::node_price:
-      return "price";
-    case value::Unit::power:
-      return "power";
-    case value::Unit::compute_rate:
-      return "compute rate";
-    case value::Unit::span:
-    case value::Unit::pause:
-    case value::Unit::share:
-    case value::Unit::positive_share:
-    case value::Unit::tokens:
-    case value::Unit::samples:
-    case value::Unit::data_price:
-    case value::Unit::emission:
-      return "";
-  }
-  return "";
-}
-
 /// Regular expression for an amount.
 std::string pattern_of(const value::Amount& amount) {
   const auto kinds = config::quantity_kinds();
-  const auto kind = std::ranges::find(kinds, quantity_of(amount.unit), &config::QuantityKind::name);
+  const auto kind =
+      std::ranges::find(kinds, value::facts_of(amount.unit).quantity, &config::QuantityKind::name);
   std::string pattern = fmt::format("{}.*", number_pattern);
   if (kind != kinds.end()) {
     std::vector<std::string_view> units;

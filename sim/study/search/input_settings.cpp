@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/scenario/input_fields.hpp"
+#include "sim/scenario/field_tables.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/scenario/value_text.hpp"
 
@@ -52,11 +52,10 @@ std::optional<std::string> written_value(const InputSettings& input, std::string
     return std::string{Cache::kind_words[static_cast<std::size_t>(input.cache->kind)]};
   if (key == "input.cache_policy" && input.cache)
     return std::string{cache_policy_words[static_cast<std::size_t>(input.cache->policy)]};
-  std::optional<std::string> written;
-  for_each_field<InputSettings>([&](const auto& field) {
-    if (key.substr(key.find('.') + 1) == field.key) written = value_text(field.kind, input.*field.member);
-  });
-  return written;
+  const Record settings{input};
+  const auto field = std::ranges::find(settings.fields(), key.substr(key.find('.') + 1), &Field::key);
+  if (field == settings.fields().end() || field->is_custom) return std::nullopt;
+  return value_text(field->kind, settings.value(*field));
 }
 
 }  // namespace gradway

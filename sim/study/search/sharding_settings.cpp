@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/nccl/rank_order.hpp"
-#include "sim/scenario/strategy_fields.hpp"
+#include "sim/scenario/field_rows.hpp"
 #include "sim/scenario/value_text.hpp"
 #include "sim/workload/blocks.hpp"
 
@@ -22,12 +22,12 @@ struct ValueToTry {
 /// The key of a member and the text of its value, which is empty if the key is left out.
 template <class Settings, class Value>
 std::pair<std::string, std::string> written(Value Settings::*member, const Value& value) {
-  std::pair<std::string, std::string> key_and_text;
-  for_each_field<Settings>([&](const auto& field) {
-    if constexpr (std::is_same_v<decltype(field.member), Value Settings::*>)
-      if (field.member == member) key_and_text = {std::string{field.key}, value_text(field.kind, value)};
-  });
-  return key_and_text;
+  Settings settings;
+  settings.*member = value;
+  const Record record{settings};
+  for (const auto& field : record.fields())
+    if (fills(field, member)) return {std::string{field.key}, value_text(field.kind, record.value(field))};
+  return {};
 }
 
 std::string words_if(bool condition, std::string words) {

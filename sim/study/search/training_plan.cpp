@@ -14,7 +14,7 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
-#include "sim/scenario/job_fields.hpp"
+#include "sim/scenario/field_tables.hpp"
 #include "sim/study/search/first_scenario.hpp"
 #include "sim/study/search/largest_batch.hpp"
 #include "sim/study/search/layout_requirements.hpp"

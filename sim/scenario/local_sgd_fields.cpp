@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
-
-#include <algorithm>
-
-#include "sim/scenario/fields.hpp"
-#include "sim/scenario/local_sgd.hpp"
-
 // The keys of `strategy` that local_sgd has in addition to those of its workers' strategy.
+#include "sim/scenario/field_rows.hpp"
+
 namespace gradway {
+namespace {
 
 namespace local_sgd_values {
-inline constexpr int most_clients = 1'000'000;
-inline constexpr int most_steps = 1'000'000;
+constexpr int most_clients = 1'000'000;
+constexpr int most_steps = 1'000'000;
 }  // namespace local_sgd_values
 
-constexpr auto fields_of(std::type_identity<WanSettings>) {
+}  // namespace
+
+FieldTable make_fields(std::type_identity<WanSettings>) {
   using Wan = WanSettings;
-  return std::tuple{
+  return {
       field("rate", &Wan::rate, value::Amount{value::Unit::bandwidth, "125 MB/s"}, "bandwidth of the link",
             {.is_required = true}),
       field("rtt", &Wan::rtt, value::Amount{value::Unit::pause, "70 ms"},
@@ -33,9 +31,9 @@ constexpr auto fields_of(std::type_identity<WanSettings>) {
             "window of a TCP connection; default: as large as needed")};
 }
 
-constexpr auto fields_of(std::type_identity<ClientClass>) {
+FieldTable make_fields(std::type_identity<ClientClass>) {
   using Class = ClientClass;
-  return std::tuple{
+  return {
       field("name", &Class::name, value::Text{}, "name of the class", {.is_required = true}),
       field("count", &Class::count, value::Whole{1, local_sgd_values::most_clients},
             "number of clients in the class", {.is_required = true}),
@@ -51,7 +49,11 @@ constexpr auto fields_of(std::type_identity<ClientClass>) {
       field("rate", &Class::rate, value::Amount{value::Unit::compute_rate, "2 TFLOP/s"},
             "compute rate that training achieves on a client; the step time is the model's FLOPs divided by "
             "it"),
-      CustomField{"platform", value::Name{}, "platform on which the step time is predicted"},
+      custom<Class>("platform", value::Name{}, "platform on which the step time is predicted", {},
+                    [](const Class& client_class) {
+                      return !client_class.step && !client_class.rate ? unless_empty(client_class.platform)
+                                                                      : std::nullopt;
+                    }),
       field("slowdown", &Class::slowdown, value::Real{0.001, 1000},
             "step time of a client over that of the scenario's platform; use one of slowdown, step, rate and "
             "platform",
@@ -72,10 +74,10 @@ constexpr auto fields_of(std::type_identity<ClientClass>) {
             {.is_echoed = [](const Class& client_class) { return client_class.data > Bytes{}; }})};
 }
 
-constexpr auto fields_of(std::type_identity<ClientSettings>) {
+FieldTable make_fields(std::type_identity<ClientSettings>) {
   using Clients = ClientSettings;
   constexpr value::Whole counts{1, local_sgd_values::most_clients};
-  return std::tuple{
+  return {
       field("target", &Clients::target, counts, "number of updates that complete a round",
             {.is_required = true}),
       field("asked", &Clients::asked, counts,
@@ -95,12 +97,13 @@ constexpr auto fields_of(std::type_identity<ClientSettings>) {
             "waiting time if fewer clients than that are available"),
       field("egress", &Clients::usd_per_gb, value::Amount{value::Unit::data_price, "0.09 USD/GB"},
             "price of data that leaves the server"),
-      CustomField{"classes", value::Maps{}, "classes of clients with the same properties", "", true}};
+      group("classes", &Clients::classes, "classes of clients with the same properties",
+            {.is_required = true})};
 }
 
-constexpr auto fields_of(std::type_identity<LocalSgd>) {
+FieldTable make_fields(std::type_identity<LocalSgd>) {
   constexpr auto meet_each_other = [](const LocalSgd& local_sgd) { return !local_sgd.clients; };
-  return std::tuple{
+  return {
       field("workers", &LocalSgd::workers, value::Whole{2, 10000},
             "number of workers; each runs the whole job on its own job.gpus GPUs",
             {.is_echoed = meet_each_other}),
@@ -111,8 +114,8 @@ constexpr auto fields_of(std::type_identity<LocalSgd>) {
       field("top_k", &LocalSgd::top_k, value::Amount{value::Unit::positive_share, "1 %"},
             "share of an update's entries that is sent: the largest, each with its index in 4 bytes; workers "
             "then gather the entries of all workers"),
-      CustomField{"clients", value::Map{},
-                  "federated learning: a server selects some of many clients in each round"},
+      group("clients", &LocalSgd::clients,
+            "federated learning: a server selects some of many clients in each round"),
       field("outer_optimizer", &LocalSgd::outer, value::Words{"an outer optimizer", outer_optimizer_words},
             "use of the mean of the updates. average: as the new weights (local SGD, FedAvg); sgd and "
             "nesterov: as the gradient of an outer step (DiLoCo uses nesterov), which keeps 4 and 8 bytes "
@@ -124,7 +127,7 @@ constexpr auto fields_of(std::type_identity<LocalSgd>) {
       field("overlap_steps", &LocalSgd::overlap_steps, value::Whole{0, local_sgd_values::most_steps},
             "number of inner steps that overlap with the exchange of a fragment",
             {.is_echoed = meet_each_other}),
-      CustomField{"wan", value::Map{}, "link from a worker to the next; use this key or clients"},
+      group("wan", &LocalSgd::wan, "link from a worker to the next; use this key or clients"),
       field("data", &LocalSgd::data, value::Amount{value::Unit::size, "40 TB"},
             "amount of data stored at all workers together, to estimate what it would take to move it",
             {.is_echoed = [](const LocalSgd& local_sgd) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
-
+// The keys of `parallel`; `replicate` fills a member of the strategy.
+#include "sim/scenario/field_rows.hpp"
 #include "sim/scenario/key_context.hpp"
 
 namespace gradway {
 
-/// The keys of `parallel`; `replicate` fills a member of the strategy.
-constexpr auto fields_of(std::type_identity<Layout>) {
-  constexpr value::Whole ranks{1, 1 << 20};
+FieldTable make_fields(std::type_identity<Layout>) {
+  constexpr value::Whole ranks{1, most_ranks};
   constexpr auto shares_layers = [](const Layout& layout) { return layout.tensor > 1; };
   constexpr auto cuts_sequences = [](const Layout& layout) { return layout.context > 1; };
   constexpr auto shares_experts = [](const Layout& layout) {
@@ -37,7 +36,7 @@ constexpr auto fields_of(std::type_identity<Layout>) {
         "it applies to PyTorch's pipelines of several chunks per rank only",
         "leave it out, or write 'framework: pytorch' and set parallel.pipeline and parallel.virtual");
   };
-  return std::tuple{
+  return {
       field("tensor", &Layout::tensor, ranks, "tensor parallelism: number of ranks that share each layer",
             {.is_echoed = shares_layers, .affects = {.kernels = true}}),
       field("sequence", &Layout::sequence, value::Boolean{},
@@ -117,10 +116,10 @@ constexpr auto fields_of(std::type_identity<Layout>) {
           "one rank, and all-to-alls exchange the sums of its rows; row_wise: each rank has a range of the "
           "rows of every table, and a reduce-scatter adds up the sums",
           {.is_echoed = [](const Layout& layout) { return layout.tables != Layout{}.tables; }}),
-      CustomField{
+      custom(
           "replicate", ranks,
           "with strategy.kind fsdp and fsdp1: number of replicas of the sharded group (HSDP, HYBRID_SHARD)",
-          "1"},
+          {.default_text = "1"}),
       field("order", &Layout::order, value::AxisOrder{},
             "order in which ranks are assigned to the parallel dimensions, the fastest-varying first",
             {.is_echoed = [](const Layout& layout) { return layout.is_model_parallel(); }})};

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
-
-#include "sim/scenario/fields.hpp"
-#include "sim/scenario/input.hpp"
-
 // The keys of a dataset and of a storage tier, in their files and in a scenario.
+#include "sim/scenario/field_rows.hpp"
+
 namespace gradway {
+namespace {
 
 namespace dataset_values {
-inline constexpr value::Amount cpu_time{value::Unit::time, "1.2 ms", "0 ms"};
-inline constexpr value::Real relative_error{0, 10};
-inline constexpr std::string_view not_interpreted = "not interpreted";
-inline constexpr std::string_view is_uncertainty = "an uncertainty, not a value";
+constexpr value::Amount cpu_time{value::Unit::time, "1.2 ms", "0 ms"};
+constexpr value::Real relative_error{0, 10};
+constexpr std::string_view not_interpreted = "not interpreted";
+constexpr std::string_view is_uncertainty = "an uncertainty, not a value";
 }  // namespace dataset_values
 
-constexpr auto fields_of(std::type_identity<Dataset::Cpu>) {
+/// A key of datasets without columns.
+template <class Value>
+std::optional<Value> unless_columns(const Dataset& dataset, const Value& value) {
+  return dataset.format == SampleFormat::parquet ? std::nullopt : std::optional{value};
+}
+
+}  // namespace
+
+FieldTable make_fields(std::type_identity<Dataset::Cpu>) {
   using Cpu = Dataset::Cpu;
   using namespace dataset_values;
-  return std::tuple{
+  return {
       field("decode", &Cpu::decode, cpu_time, "CPU time to decode a sample, on one core"),
       field("transform", &Cpu::transform, cpu_time,
             "CPU time to crop, flip and normalise a sample, on one core"),
@@ -28,14 +34,15 @@ constexpr auto fields_of(std::type_identity<Dataset::Cpu>) {
             {.outside_identity = is_uncertainty})};
 }
 
-constexpr auto fields_of(std::type_identity<Dataset>) {
+FieldTable make_fields(std::type_identity<Dataset>) {
   using namespace dataset_values;
   constexpr value::Amount size{value::Unit::size, "110 kB"};
   constexpr auto is_delivered = [](const Dataset& dataset) { return dataset.delivered > Bytes{}; };
   constexpr auto gpu_decodes = [](const Dataset& dataset) { return dataset.gpu_decode > Seconds{}; };
-  return std::tuple{
-      CustomField{"source", value::Text{}, "where the figures come from; required in a file", "", false,
-                  not_interpreted},
+  return {
+      custom<Dataset>("source", value::Text{}, "where the figures come from; required in a file",
+                      {.outside_identity = not_interpreted},
+                      [](const Dataset& dataset) { return unless_empty(dataset.source); }),
       field("samples", &Dataset::samples, value::Real{1, 1e15},
             "number of samples in an epoch, over all ranks", {.is_required = true}),
       field("spread", &Dataset::spread, value::Real{0, 100},
@@ -47,7 +54,7 @@ constexpr auto fields_of(std::type_identity<Dataset>) {
             "files: one file per sample; shards and pages: one request reads several samples; parquet: "
             "columns; tokens: slices of one file; csv: lines of text; mapped: arrays in a memory-mapped "
             "file"),
-      CustomField{"cpu", value::Map{}, "CPU time per sample"},
+      group("cpu", &Dataset::cpu, "CPU time per sample"),
       field("content", &Dataset::content, value::Words{"a sample content", sample_content_words},
             "kind of samples; default: unknown, suits any model"),
       field("gpu_decode", &Dataset::gpu_decode, value::Amount{value::Unit::time, "0.3 ms"},
@@ -58,51 +65,59 @@ constexpr auto fields_of(std::type_identity<Dataset>) {
       field("delivered", &Dataset::delivered, size,
             "size of a sample when it is copied to the GPU; default: the model's own",
             {.is_echoed = is_delivered}),
-      CustomField{"sample_size", size, "mean size of a stored sample; required except for parquet"},
-      CustomField{"compressible", value::Boolean{},
-                  "codecs make samples smaller; false for JPEG, video and random floats", "true"},
-      CustomField{"request", size,
-                  "formats shards, pages and csv: size of one read request; default: one sample"},
-      CustomField{"row_group", value::Real{1, 1e12},
-                  "required for parquet: mean number of rows in a row group"},
-      CustomField{"columns", value::Maps{},
-                  "format parquet: columns, each with name, size, unpacked and codec"}};
+      custom<Dataset>("sample_size", size, "mean size of a stored sample; required except for parquet", {},
+                      [](const Dataset& dataset) { return unless_columns(dataset, dataset.sample_size); }),
+      custom<Dataset>("compressible", value::Boolean{},
+                      "codecs make samples smaller; false for JPEG, video and random floats",
+                      {.default_text = "true"},
+                      [](const Dataset& dataset) { return unless_columns(dataset, dataset.compressible); }),
+      custom<Dataset>(
+          "request", size, "formats shards, pages and csv: size of one read request; default: one sample", {},
+          [](const Dataset& dataset) {
+            return dataset.request > Bytes{} ? unless_columns(dataset, dataset.request) : std::nullopt;
+          }),
+      custom<Dataset>(
+          "row_group", value::Real{1, 1e12}, "required for parquet: mean number of rows in a row group", {},
+          [](const Dataset& dataset) {
+            return dataset.format == SampleFormat::parquet ? std::optional{dataset.row_group} : std::nullopt;
+          }),
+      custom("columns", value::Maps{}, "format parquet: columns, each with name, size, unpacked and codec")};
 }
 
-constexpr auto fields_of(std::type_identity<StorageTier::Burst>) {
+FieldTable make_fields(std::type_identity<StorageTier::Burst>) {
   using It = StorageTier::Burst;
-  return std::tuple{field("credit", &It::credit, value::Amount{value::Unit::size, "1 TB"},
-                          "amount of data that can be read above the sustained rate before the rate drops",
-                          {.is_required = true}),
-                    field("sustained", &It::sustained, value::Amount{value::Unit::bandwidth, "300 MB/s"},
-                          "rate after the credit is used up", {.is_required = true})};
+  return {field("credit", &It::credit, value::Amount{value::Unit::size, "1 TB"},
+                "amount of data that can be read above the sustained rate before the rate drops",
+                {.is_required = true}),
+          field("sustained", &It::sustained, value::Amount{value::Unit::bandwidth, "300 MB/s"},
+                "rate after the credit is used up", {.is_required = true})};
 }
 
-constexpr auto fields_of(std::type_identity<StorageTier::Price>) {
+FieldTable make_fields(std::type_identity<StorageTier::Price>) {
   using It = StorageTier::Price;
   constexpr value::Real usd{0, 1e6};
-  return std::tuple{
-      field("as_of", &It::as_of, value::Text{}, "date of the prices, which are in USD",
-            {.is_required = true}),
-      field("usd_per_gb_month", &It::usd_per_gb_month, usd, "price of storing one GB for a month"),
-      field("usd_per_million_requests", &It::usd_per_million_requests, value::Real{0, 1e9},
-            "price of a million requests"),
-      field("usd_per_gb_out", &It::usd_per_gb_out, usd, "price of one GB that leaves its region or zone"),
-      field("usd_per_million_writes", &It::usd_per_million_writes, value::Real{0, 1e9},
-            "price of a million requests that write"),
-      field("usd_per_gb_in", &It::usd_per_gb_in, usd,
-            "price of writing one GB, or of its way into the zone")};
+  return {field("as_of", &It::as_of, value::Text{}, "date of the prices, which are in USD",
+                {.is_required = true}),
+          field("usd_per_gb_month", &It::usd_per_gb_month, usd, "price of storing one GB for a month"),
+          field("usd_per_million_requests", &It::usd_per_million_requests, value::Real{0, 1e9},
+                "price of a million requests"),
+          field("usd_per_gb_out", &It::usd_per_gb_out, usd, "price of one GB that leaves its region or zone"),
+          field("usd_per_million_writes", &It::usd_per_million_writes, value::Real{0, 1e9},
+                "price of a million requests that write"),
+          field("usd_per_gb_in", &It::usd_per_gb_in, usd,
+                "price of writing one GB, or of its way into the zone")};
 }
 
-constexpr auto fields_of(std::type_identity<StorageTier>) {
+FieldTable make_fields(std::type_identity<StorageTier>) {
   using Tier = StorageTier;
   using namespace dataset_values;
   constexpr auto bandwidth = [](const char* example) {
     return value::Amount{value::Unit::bandwidth, example};
   };
-  return std::tuple{
-      CustomField{"source", value::Text{}, "where the figures come from; required in a file", "", false,
-                  not_interpreted},
+  return {
+      custom<Tier>("source", value::Text{}, "where the figures come from; required in a file",
+                   {.outside_identity = not_interpreted},
+                   [](const Tier& tier) { return unless_empty(tier.source); }),
       field("kind", &Tier::kind, value::Words{"a storage kind", Tier::kind_words},
             "local_drive, block_volume and memory belong to each node; the other kinds serve all nodes"),
       field("read", &Tier::read, bandwidth("8 GB/s"),
@@ -122,8 +137,9 @@ constexpr auto fields_of(std::type_identity<StorageTier>) {
             "maximum bandwidth of one reader after its first byte"),
       field("requests_per_second", &Tier::requests_per_second, value::Real{1e-3, 1e15},
             "maximum rate of requests; of storage that belongs to a node: per node"),
-      CustomField{"burst", value::Map{}, "token bucket above the sustained rate"},
-      CustomField{"price", value::Map{}, "price of the storage"}};
+      group("burst", &Tier::burst, "token bucket above the sustained rate"),
+      group("price", &Tier::price, "price of the storage",
+            {.is_echoed = [](const Tier& tier) { return tier.price.is_known(); }})};
 }
 
 }  // namespace gradway

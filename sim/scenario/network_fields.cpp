@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
-
+// The keys of `network`, which the fabric of a platform has as well.
+#include "sim/scenario/field_rows.hpp"
 #include "sim/scenario/key_context.hpp"
 
 namespace gradway {
 
-/// The keys of `network`, which the fabric of a platform has as well.
-constexpr auto fields_of(std::type_identity<NetworkConditions>) {
+FieldTable make_fields(std::type_identity<NetworkConditions>) {
   using Conditions = NetworkConditions;
   constexpr auto needs_nodes = [](const KeyContext& context) {
     return lack_unless(context.platform == nullptr || context.platform->nodes > 1,
@@ -19,7 +18,7 @@ constexpr auto fields_of(std::type_identity<NetworkConditions>) {
     return lack_unless(network && network->conditions.loss.value_or(0) > 0,
                        "no packets are lost between nodes", "leave it out, or set network.loss");
   };
-  return std::tuple{
+  return {
       field("round_trip", &Conditions::round_trip, value::Amount{value::Unit::pause, "40 ms"},
             "round-trip time between nodes, or between the leaves of a fabric that has some",
             {.lack = needs_nodes}),

@@ -1,19 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
-
+// The keys of `input`.
+#include "sim/scenario/field_rows.hpp"
 #include "sim/scenario/key_context.hpp"
 
 namespace gradway {
+namespace {
 
 // In the order of false and true.
-inline constexpr std::array<std::string_view, 2> storage_network_words{"own", "shared"};
-inline constexpr std::array<std::string_view, 2> sample_sizes_words{"mean", "drawn"};
-inline constexpr std::array<std::string_view, 2> decoder_words{"cpu", "gpu"};
-inline constexpr std::array<std::string_view, 2> epoch_words{"later", "first"};
+constexpr std::array<std::string_view, 2> storage_network_words{"own", "shared"};
+constexpr std::array<std::string_view, 2> sample_sizes_words{"mean", "drawn"};
+constexpr std::array<std::string_view, 2> decoder_words{"cpu", "gpu"};
+constexpr std::array<std::string_view, 2> epoch_words{"later", "first"};
 
-/// The keys of `input.predicate`.
-constexpr auto fields_of(std::type_identity<Predicate>) {
-  return std::tuple{
+/// What keys of `input` need.
+namespace input_lacks {
+Lack dataset(const KeyContext& context) {
+  return lack_unless(context.job.input.dataset.has_value(), "samples are ready without input.dataset",
+                     "set input.dataset, or leave it out");
+}
+Lack storage(const KeyContext& context) {
+  return lack_unless(context.job.input.storage.has_value(),
+                     "samples are in host memory without input.storage",
+                     "set input.storage, or leave it out");
+}
+Lack shared_storage(const KeyContext& context) {
+  const auto& input = context.job.input;
+  if (!input.storage) return storage(context);
+  return lack_unless(!input.storage->is_local(), "each node has its own storage");
+}
+Lack shared_network(const KeyContext& context) {
+  return lack_unless(context.job.input.shares_network, "the storage has its own network",
+                     "write 'storage_network: shared', or leave it out");
+}
+Lack workers(const KeyContext& context) {
+  if (!context.job.input.dataset) return dataset(context);
+  return lack_unless(context.job.input.loader_workers > 0, "the training process loads the samples itself",
+                     "set input.loader_workers, or leave it out");
+}
+Lack copies(const KeyContext& context) {
+  return lack_unless(context.job.input.background_copy > Bytes{}, "nothing is copied in the background",
+                     "set input.background_copy, or leave it out");
+}
+Lack staging(const KeyContext& context) {
+  return lack_unless(context.job.input.staged_from.has_value(), "the dataset is not staged",
+                     "set input.staged_from, or leave it out");
+}
+Lack staging_or_prefetch(const KeyContext& context) {
+  return lack_unless(context.job.input.staged_from || context.job.input.cache_prefetch,
+                     "nothing is copied between storage tiers",
+                     "set input.staged_from or input.cache_prefetch, or leave it out");
+}
+Lack first_epoch(const KeyContext& context) {
+  const auto& input = context.job.input;
+  return lack_unless(input.cache || input.persistent_workers || input.stage_in == StageIn::during,
+                     "all epochs are alike without a cache, staging or persistent workers",
+                     "set input.cache, or leave it out");
+}
+}  // namespace input_lacks
+
+template <class Member>
+std::optional<Member> of_cache(const InputSettings& input, Member Cache::*member) {
+  return input.dataset && input.cache ? std::optional{(*input.cache).*member} : std::nullopt;
+}
+
+}  // namespace
+
+FieldTable make_fields(std::type_identity<Predicate>) {
+  return {
       field("selectivity", &Predicate::selectivity, value::Real{1e-12, 1}, "share of rows that match",
             {.is_required = true}),
       field("rows", &Predicate::rows, value::Words{"a distribution", matching_rows_words},
@@ -24,54 +77,7 @@ constexpr auto fields_of(std::type_identity<Predicate>) {
           "the rate of a Bloom filter, 1 without statistics")};
 }
 
-/// What keys of `input` need.
-namespace input_lacks {
-constexpr Lack dataset(const KeyContext& context) {
-  return lack_unless(context.job.input.dataset.has_value(), "samples are ready without input.dataset",
-                     "set input.dataset, or leave it out");
-}
-constexpr Lack storage(const KeyContext& context) {
-  return lack_unless(context.job.input.storage.has_value(),
-                     "samples are in host memory without input.storage",
-                     "set input.storage, or leave it out");
-}
-constexpr Lack shared_storage(const KeyContext& context) {
-  const auto& input = context.job.input;
-  if (!input.storage) return storage(context);
-  return lack_unless(!input.storage->is_local(), "each node has its own storage");
-}
-constexpr Lack shared_network(const KeyContext& context) {
-  return lack_unless(context.job.input.shares_network, "the storage has its own network",
-                     "write 'storage_network: shared', or leave it out");
-}
-constexpr Lack workers(const KeyContext& context) {
-  if (!context.job.input.dataset) return dataset(context);
-  return lack_unless(context.job.input.loader_workers > 0, "the training process loads the samples itself",
-                     "set input.loader_workers, or leave it out");
-}
-constexpr Lack copies(const KeyContext& context) {
-  return lack_unless(context.job.input.background_copy > Bytes{}, "nothing is copied in the background",
-                     "set input.background_copy, or leave it out");
-}
-constexpr Lack staging(const KeyContext& context) {
-  return lack_unless(context.job.input.staged_from.has_value(), "the dataset is not staged",
-                     "set input.staged_from, or leave it out");
-}
-constexpr Lack staging_or_prefetch(const KeyContext& context) {
-  return lack_unless(context.job.input.staged_from || context.job.input.cache_prefetch,
-                     "nothing is copied between storage tiers",
-                     "set input.staged_from or input.cache_prefetch, or leave it out");
-}
-constexpr Lack first_epoch(const KeyContext& context) {
-  const auto& input = context.job.input;
-  return lack_unless(input.cache || input.persistent_workers || input.stage_in == StageIn::during,
-                     "all epochs are alike without a cache, staging or persistent workers",
-                     "set input.cache, or leave it out");
-}
-}  // namespace input_lacks
-
-/// The keys of `input`.
-constexpr auto fields_of(std::type_identity<InputSettings>) {
+FieldTable make_fields(std::type_identity<InputSettings>) {
   using Input = InputSettings;
   constexpr auto loads = [](const Input& input) { return input.dataset.has_value(); };
   constexpr auto is_csv = [](const Input& input) {
@@ -84,7 +90,7 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
   constexpr auto copies = [](const Input& input) { return input.staged_from || input.cache_prefetch; };
   constexpr std::string_view no_own_error = "its prediction errors are those of the core and the storage";
   constexpr std::string_view stated = "a figure from the user";
-  return std::tuple{
+  return {
       field("pin_memory", &Input::pin_memory, value::Boolean{},
             "batches are in pinned host memory, so that their copies overlap with kernels"),
       field("loader", &Input::loader, value::Words{"a loader", loader_words},
@@ -132,17 +138,19 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
             {.is_echoed = loads,
              .outside_identity = "the same step, in an epoch that is simulated whole",
              .lack = input_lacks::dataset}),
-      CustomField{
-          "dataset", value::Name{},
-          "dataset that is read during training, or a map with its keys (samples, sample_size, format "
-          "...); default: samples are ready in host memory"},
-      CustomField{"columns", value::Names{}, "columns of a Parquet dataset that are read; default: all", "",
-                  false, "", input_lacks::dataset},
-      CustomField{
-          "storage", value::Name{},
-          "storage tier of the dataset (gradway list storage), or a map with the keys of such a file; "
-          "default: host memory",
-          "", false, "", input_lacks::dataset},
+      custom("dataset", value::Name{},
+             "dataset that is read during training, or a map with its keys (samples, sample_size, format "
+             "...); default: samples are ready in host memory"),
+      custom<Input>("columns", value::Names{}, "columns of a Parquet dataset that are read; default: all",
+                    {.lack = input_lacks::dataset},
+                    [](const Input& input) {
+                      return input.dataset && !input.columns.empty() ? std::optional{input.columns}
+                                                                     : std::nullopt;
+                    }),
+      custom("storage", value::Name{},
+             "storage tier of the dataset (gradway list storage), or a map with the keys of such a file; "
+             "default: host memory",
+             {.lack = input_lacks::dataset}),
       field("storage_network", &Input::shares_network,
             value::Words{"a storage network", storage_network_words},
             "own: the storage has its own NICs; shared: each rank reads samples over the NIC nearest to its "
@@ -152,11 +160,10 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
             "with storage_network shared: weight of each reading worker on a link that it shares with a "
             "collective, whose weight is 1",
             {.is_echoed = loads, .outside_identity = stated, .lack = input_lacks::shared_network}),
-      CustomField{
-          "staged_from", value::Name{},
-          "cold tier from which the dataset is copied to input.storage (gradway list storage); default: "
-          "it is on input.storage",
-          "", false, "", input_lacks::dataset},
+      custom("staged_from", value::Name{},
+             "cold tier from which the dataset is copied to input.storage (gradway list storage); default: "
+             "it is on input.storage",
+             {.lack = input_lacks::dataset}),
       field("stage_in", &Input::stage_in, value::Words{"a time of staging", stage_in_words},
             "with staged_from. before: the job starts when the dataset is copied; during: it starts at once "
             "and reads from the cold tier what is not copied yet",
@@ -165,8 +172,12 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
           "copy_streams", &Input::copy_streams, value::Whole{1, 100000},
           "with staged_from or cache_prefetch: requests that each node has in flight for it",
           {.is_echoed = copies, .outside_identity = no_own_error, .lack = input_lacks::staging_or_prefetch}),
-      CustomField{"codec", value::Words{"a codec", codec_words}, "lossless compression of samples", "", false,
-                  "", input_lacks::dataset},
+      custom<Input>("codec", value::Words{"a codec", codec_words}, "lossless compression of samples",
+                    {.lack = input_lacks::dataset},
+                    [](const Input& input) {
+                      return input.dataset && input.codec ? std::optional{std::string{input.codec->name}}
+                                                          : std::nullopt;
+                    }),
       field("codec_in", &Input::codec_in, value::Words{"a place of compression", codec_place_words},
             "with codec: where samples are compressed. everywhere: in the store, over the network and in "
             "caches, as of compressed files; store_and_network: nodes decompress what they fetch",
@@ -181,8 +192,8 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
             "with loader dali and decode gpu: share of the images that the GPU's JPEG decoder decodes; "
             "default: 0.65, or 0 without a decoder",
             {.lack = input_lacks::dataset}),
-      CustomField{"predicate", value::Map{}, "predicate by which a reader of Parquet skips row groups", "",
-                  false, "", input_lacks::dataset},
+      group("predicate", &Input::predicate, "predicate by which a reader of Parquet skips row groups",
+            {.is_echoed = loads, .lack = input_lacks::dataset}),
       field("csv_parser", &Input::csv_parser, value::Words{"a CSV parser", csv_parser_words},
             "parser of a dataset of format csv", {.is_echoed = is_csv, .lack = input_lacks::dataset}),
       field("access", &Input::access, value::Words{"an order", access_order_words},
@@ -195,13 +206,16 @@ constexpr auto fields_of(std::type_identity<InputSettings>) {
       field("epoch", &Input::first_epoch, value::Words{"an epoch", epoch_words},
             "first: caches are empty and workers have yet to be started",
             {.is_echoed = loads, .lack = input_lacks::first_epoch}),
-      CustomField{"cache", value::Words{"a cache", Cache::kind_words},
-                  "where each node keeps the samples that it has read", "", false, "", input_lacks::dataset},
-      CustomField{"cache_size", value::Amount{value::Unit::size, "500 GB"}, "size of the cache of each node"},
-      CustomField{
+      custom<Input>("cache", value::Words{"a cache", Cache::kind_words},
+                    "where each node keeps the samples that it has read", {.lack = input_lacks::dataset},
+                    [](const Input& input) { return of_cache(input, &Cache::kind); }),
+      custom<Input>("cache_size", value::Amount{value::Unit::size, "500 GB"},
+                    "size of the cache of each node", {},
+                    [](const Input& input) { return of_cache(input, &Cache::size); }),
+      custom<Input>(
           "cache_policy", value::Words{"a cache policy", cache_policy_words},
           "what a full cache evicts. keeps: nothing; lru: the least recently read sample; random: any sample",
-          "keeps"},
+          {.default_text = "keeps"}, [](const Input& input) { return of_cache(input, &Cache::policy); }),
       field(
           "cache_prefetch", &Input::cache_prefetch, value::Boolean{},
           "each node reads coming samples, whose order is known, into its cache before workers ask for them",

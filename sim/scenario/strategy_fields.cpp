@@ -1,50 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
-
+// The keys of `strategy`, by its kind.
 #include <utility>
 
 #include "sim/cost/calibration_words.hpp"
+#include "sim/scenario/field_rows.hpp"
 #include "sim/scenario/key_context.hpp"
 #include "sim/scenario/strategy_words.hpp"
 
-// The keys of `strategy`, by its kind.
 namespace gradway {
+namespace {
 
-inline constexpr std::array<std::string_view, 2> timing_words{"back_to_back", "one_by_one"};
+constexpr std::array<std::string_view, 2> timing_words{"back_to_back", "one_by_one"};
 
 namespace strategy_values {
-inline constexpr value::Words dtype{"a number format", dtype_words};
-inline constexpr value::Whole ahead{0, 1000};
-inline constexpr int most_ranks = 1 << 20;
+constexpr value::Words dtype{"a number format", dtype_words};
+constexpr value::Whole ahead{0, 1000};
 
 /// Whether a setting of ZeRO's stage 3 counts.
-constexpr bool splits_parameters(const Zero& zero) {
+bool splits_parameters(const Zero& zero) {
   return zero.stage == 3;
 }
 
-inline Lack accumulates(const KeyContext& context) {
+Lack accumulates(const KeyContext& context) {
   return lack_unless(context.job.accumulate > 1, "job.accumulate is 1",
                      "set job.accumulate, or leave it out");
 }
-inline Lack powersgd(const KeyContext& context) {
+Lack powersgd(const KeyContext& context) {
   const auto* ddp = std::get_if<Ddp>(&context.job.strategy);
   return lack_unless(ddp == nullptr || ddp->comm_hook == CommHook::powersgd,
                      "the communication hook is not powersgd",
                      "write 'comm_hook: powersgd', or leave it out");
 }
-inline Lack redundancy(const KeyContext& context) {
+Lack redundancy(const KeyContext& context) {
   const auto* ddp = std::get_if<Ddp>(&context.job.strategy);
   return lack_unless(ddp == nullptr || ddp->zero_redundancy, "strategy.zero_redundancy is false",
                      "write 'zero_redundancy: true', or leave it out");
 }
 }  // namespace strategy_values
 
-constexpr auto fields_of(std::type_identity<NoExchange>) {
-  return std::tuple{};
+/// The keys of FSDP2 or FSDP1: how parameters are wrapped, those of one kind, and formats.
+template <class Sharded>
+FieldTable sharded_fields(FieldTable own) {
+  FieldTable fields{
+      field("wrap", &Sharded::wrap, value::Wrapping{},
+            "parameters that are gathered and reduced together: those of a block, of N blocks, or of the "
+            "whole model; the rest of the model belongs to the root group")};
+  std::ranges::move(own, std::back_inserter(fields));
+  fields.insert(fields.end(),
+                {field("param_dtype", &Sharded::param_dtype, strategy_values::dtype,
+                       "format of gathered parameters and of the computation; default: fp32 under autocast"),
+                 field("reduce_dtype", &Sharded::reduce_dtype, strategy_values::dtype,
+                       "format in which gradients are reduced; default: the format of the gradients"),
+                 field("no_sync", &Sharded::no_sync, value::Boolean{},
+                       "with gradient accumulation: only the last micro-batch reduces gradients",
+                       {.lack = strategy_values::accumulates})});
+  return fields;
 }
 
-constexpr auto fields_of(std::type_identity<Ddp>) {
-  return std::tuple{
+}  // namespace
+
+FieldTable make_fields(std::type_identity<NoExchange>) {
+  return {};
+}
+
+FieldTable make_fields(std::type_identity<Ddp>) {
+  return {
       field("bucket_cap", &Ddp::bucket_cap, value::Amount{value::Unit::size, "25 MiB"},
             "size of a gradient bucket (bucket_cap_mb); default: PyTorch's own, 1 MiB for the first bucket "
             "and 25 MiB for the others"),
@@ -83,8 +103,8 @@ constexpr auto fields_of(std::type_identity<Ddp>) {
              .affects = {.launches = true}})};
 }
 
-constexpr auto fields_of(std::type_identity<OneCollective>) {
-  return std::tuple{
+FieldTable make_fields(std::type_identity<OneCollective>) {
+  return {
       field("operation", &OneCollective::kind, value::Words{"a collective", calibration_words::operations},
             "collective operation that is called"),
       field("size", &OneCollective::size, value::Amount{value::Unit::size, "1 GiB"},
@@ -95,70 +115,43 @@ constexpr auto fields_of(std::type_identity<OneCollective>) {
             "waits for it")};
 }
 
-/// Keys that FSDP2 and FSDP1 share.
-template <class Sharded>
-constexpr auto sharded_formats() {
-  return std::tuple{
-      field("param_dtype", &Sharded::param_dtype, strategy_values::dtype,
-            "format of gathered parameters and of the computation; default: fp32 under autocast"),
-      field("reduce_dtype", &Sharded::reduce_dtype, strategy_values::dtype,
-            "format in which gradients are reduced; default: the format of the gradients"),
-      field("no_sync", &Sharded::no_sync, value::Boolean{},
-            "with gradient accumulation: only the last micro-batch reduces gradients",
-            {.lack = strategy_values::accumulates})};
+FieldTable make_fields(std::type_identity<Fsdp>) {
+  return sharded_fields<Fsdp>(
+      {field("reshard_after_forward", &Fsdp::reshard, value::Resharding{most_ranks},
+             "true: free gathered parameters after the forward pass; false: keep them; N: keep them "
+             "sharded over N ranks; default: PyTorch's own, true for all groups but the root"),
+       field("forward_prefetch", &Fsdp::forward_prefetch, strategy_values::ahead,
+             "number of groups that are gathered in advance in the forward pass, in addition to those "
+             "that the CPU issues ahead of the GPU"),
+       field("backward_prefetch", &Fsdp::backward_prefetch, strategy_values::ahead,
+             "number of groups that are gathered in advance in the backward pass; 0: one, PyTorch's "
+             "implicit prefetching"),
+       field("cpu_offload", &Fsdp::cpu_offload, value::Boolean{},
+             "CPUOffloadPolicy: parameters, gradients and optimizer states are in host memory, and the "
+             "CPU runs the optimizer"),
+       field("fp8_all_gather", &Fsdp::fp8_all_gather, value::Boolean{},
+             "with precision fp8: weights are cast before they are gathered, with scales computed after "
+             "the optimizer step (torchao's enable_fsdp_float8_all_gather)",
+             {.is_echoed = [](const Fsdp& fsdp) { return fsdp.fp8_all_gather; }})});
 }
 
-template <class Sharded>
-constexpr auto wrap_field() {
-  return field("wrap", &Sharded::wrap, value::Wrapping{},
-               "parameters that are gathered and reduced together: those of a block, of N blocks, or of the "
-               "whole model; the rest of the model belongs to the root group");
+FieldTable make_fields(std::type_identity<Fsdp1>) {
+  return sharded_fields<Fsdp1>(
+      {field("sharding_strategy", &Fsdp1::sharding, value::Words{"a sharding strategy", sharding_words},
+             "full_shard: parameters are freed after the forward pass; shard_grad_op: they stay gathered "
+             "until the backward pass has used them"),
+       field("forward_prefetch", &Fsdp1::forward_prefetch, value::Boolean{},
+             "the next group is gathered before the forward pass of the current one"),
+       field("backward_prefetch", &Fsdp1::backward_prefetch, value::Words{"a prefetch mode", prefetch_words},
+             "when the backward pass gathers the next group (BackwardPrefetch). pre: before the current "
+             "group's gradients are computed; post: after; none: no prefetching"),
+       field("limit_all_gathers", &Fsdp1::limit_all_gathers, value::Boolean{},
+             "the CPU waits so that at most two groups are gathered in advance")});
 }
 
-constexpr auto fields_of(std::type_identity<Fsdp>) {
-  return std::tuple_cat(
-      std::tuple{
-          wrap_field<Fsdp>(),
-          field("reshard_after_forward", &Fsdp::reshard, value::Resharding{strategy_values::most_ranks},
-                "true: free gathered parameters after the forward pass; false: keep them; N: keep them "
-                "sharded over N ranks; default: PyTorch's own, true for all groups but the root"),
-          field("forward_prefetch", &Fsdp::forward_prefetch, strategy_values::ahead,
-                "number of groups that are gathered in advance in the forward pass, in addition to those "
-                "that the CPU issues ahead of the GPU"),
-          field("backward_prefetch", &Fsdp::backward_prefetch, strategy_values::ahead,
-                "number of groups that are gathered in advance in the backward pass; 0: one, PyTorch's "
-                "implicit prefetching"),
-          field("cpu_offload", &Fsdp::cpu_offload, value::Boolean{},
-                "CPUOffloadPolicy: parameters, gradients and optimizer states are in host memory, and the "
-                "CPU runs the optimizer"),
-          field("fp8_all_gather", &Fsdp::fp8_all_gather, value::Boolean{},
-                "with precision fp8: weights are cast before they are gathered, with scales computed after "
-                "the optimizer step (torchao's enable_fsdp_float8_all_gather)",
-                {.is_echoed = [](const Fsdp& fsdp) { return fsdp.fp8_all_gather; }})},
-      sharded_formats<Fsdp>());
-}
-
-constexpr auto fields_of(std::type_identity<Fsdp1>) {
-  return std::tuple_cat(
-      std::tuple{
-          wrap_field<Fsdp1>(),
-          field("sharding_strategy", &Fsdp1::sharding, value::Words{"a sharding strategy", sharding_words},
-                "full_shard: parameters are freed after the forward pass; shard_grad_op: they stay gathered "
-                "until the backward pass has used them"),
-          field("forward_prefetch", &Fsdp1::forward_prefetch, value::Boolean{},
-                "the next group is gathered before the forward pass of the current one"),
-          field("backward_prefetch", &Fsdp1::backward_prefetch,
-                value::Words{"a prefetch mode", prefetch_words},
-                "when the backward pass gathers the next group (BackwardPrefetch). pre: before the current "
-                "group's gradients are computed; post: after; none: no prefetching"),
-          field("limit_all_gathers", &Fsdp1::limit_all_gathers, value::Boolean{},
-                "the CPU waits so that at most two groups are gathered in advance")},
-      sharded_formats<Fsdp1>());
-}
-
-constexpr auto fields_of(std::type_identity<Zero>) {
+FieldTable make_fields(std::type_identity<Zero>) {
   using strategy_values::splits_parameters;
-  return std::tuple{
+  return {
       field("stage", &Zero::stage, value::Whole{1, 3},
             "1: optimizer states are sharded; 2: gradients, too; 3: parameters, too"),
       field("reduce_bucket_size", &Zero::reduce_bucket_size, value::Elements{"5e8"},
@@ -195,9 +188,9 @@ constexpr auto fields_of(std::type_identity<Zero>) {
             "bf16")};
 }
 
-constexpr auto fields_of(std::type_identity<DistributedOptimizer>) {
+FieldTable make_fields(std::type_identity<DistributedOptimizer>) {
   using Megatron = DistributedOptimizer;
-  return std::tuple{
+  return {
       field("shard_optimizer", &Megatron::shards, value::Boolean{},
             "--use-distributed-optimizer; false: gradients are all-reduced, and each rank updates all "
             "parameters"),
@@ -213,7 +206,7 @@ constexpr auto fields_of(std::type_identity<DistributedOptimizer>) {
       field("fp8_param_gather", &Megatron::fp8_param_gather, value::Boolean{},
             "with precision fp8: weights are kept and gathered in fp8 (--fp8-param-gather)",
             {.is_echoed = [](const Megatron& megatron) { return megatron.fp8_param_gather; }}),
-      field("tensor_owners", &Megatron::tensor_owners, value::Whole{1, strategy_values::most_ranks},
+      field("tensor_owners", &Megatron::tensor_owners, value::Whole{1, most_ranks},
             "InternLM's optimizer (zero1) instead of Megatron's: gradients are all-reduced, and each of N "
             "ranks updates whole tensors and broadcasts them; default: even shards"),
       field("gradient_accumulation_fusion", &Megatron::gradient_accumulation_fusion, value::Boolean{},
@@ -222,13 +215,20 @@ constexpr auto fields_of(std::type_identity<DistributedOptimizer>) {
             {.is_echoed = [](const Megatron& megatron) { return !megatron.gradient_accumulation_fusion; }})};
 }
 
-/// Calls `visit` with the type of each strategy and its name.
-template <class Visit>
-constexpr void for_each_strategy(const Visit& visit) {
-  [&]<std::size_t... i>(std::index_sequence<i...>) {
-    (visit(std::type_identity<std::variant_alternative_t<i, Strategy>>{}, strategy_words[i]), ...);
+const std::vector<StrategyKind>& strategy_kinds() {
+  static const auto kinds = []<std::size_t... i>(std::index_sequence<i...>) {
+    return std::vector<StrategyKind>{{strategy_words[i], std::variant_alternative_t<i, Strategy>{}}...};
   }
   (std::make_index_sequence<std::variant_size_v<Strategy>>{});
+  return kinds;
+}
+
+Record record_of(const Strategy& strategy) {
+  return std::visit([](const auto& settings) { return Record{settings}; }, strategy);
+}
+
+MutableRecord record_of(Strategy& strategy) {
+  return std::visit([](auto& settings) { return MutableRecord{settings}; }, strategy);
 }
 
 }  // namespace gradway

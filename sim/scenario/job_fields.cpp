@@ -1,54 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
-
+// The keys of `job`.
+#include "sim/scenario/field_rows.hpp"
 #include "sim/scenario/key_context.hpp"
 #include "sim/workload/architectures.hpp"
 
 namespace gradway {
+namespace {
 
-inline constexpr std::array<std::string_view, 2> memory_format_words{"contiguous", "channels_last"};
-inline constexpr std::array<std::string_view, 3> finetune_words{"full", "lora", "qlora"};
+constexpr std::array<std::string_view, 2> memory_format_words{"contiguous", "channels_last"};
 
-inline std::optional<Fp8Recipe> recipe_that_counts(const Job& job) {
+std::optional<Fp8Recipe> recipe_that_counts(const Job& job) {
   const auto fp8 = fp8_of(job);
   return fp8 ? std::optional{fp8->recipe} : std::nullopt;
 }
 
-inline bool reads_values(const Job& job) {
+bool reads_values(const Job& job) {
   return job.host_reads > 0;
 }
 
 namespace job_lacks {
-inline Lack host_reads(const KeyContext& context) {
+Lack host_reads(const KeyContext& context) {
   return lack_unless(reads_values(context.job), "no values are read back",
                      "set job.host_reads to their number, or leave it out");
 }
-inline Lack convolutions(const KeyContext& context) {
+Lack convolutions(const KeyContext& context) {
   return lack_unless(!context.model.run || has_convolutions(context.model.run),
                      "the model has no convolutions");
 }
-inline Lack attention(const KeyContext& context) {
+Lack attention(const KeyContext& context) {
   return lack_unless(
       runs_blocks_again(context.job.recompute) || (context.model.run && has_attention(context.model.run)),
       "the kernels of the model have no attention", "write 'recompute: full', or leave it out");
 }
-inline Lack whole_blocks(const KeyContext& context) {
+Lack whole_blocks(const KeyContext& context) {
   const auto recompute = context.job.recompute;
   return lack_unless(runs_blocks_again(recompute) && recompute != Recompute::selective_op,
                      "no whole blocks are recomputed", "leave it out, or write 'recompute: full'");
 }
-inline Lack class_loss(const KeyContext& context) {
+Lack class_loss(const KeyContext& context) {
   return lack_unless(context.model.tables.empty(),
                      "the loss of a recommendation model has no logits of classes");
 }
 }  // namespace job_lacks
 
-inline constexpr int most_accumulated = 10000;  // micro-batches per step
+}  // namespace
 
-/// The keys of `job`.
-constexpr auto fields_of(std::type_identity<Job>) {
-  return std::tuple{
-      field("gpus", &Job::gpus, value::Gpus{1 << 20},
+FieldTable make_fields(std::type_identity<Job>) {
+  return {
+      field("gpus", &Job::gpus, value::Gpus{most_ranks},
             "number of ranks, one per GPU; the number of nodes follows from the platform",
             {.is_required = true}),
       field("batch_per_gpu", &Job::batch_per_gpu, value::Whole{1, 1'000'000},
@@ -64,10 +63,9 @@ constexpr auto fields_of(std::type_identity<Job>) {
             {.affects = {.kernels = true}}),
       field("accumulate", &Job::accumulate, value::Whole{1, most_accumulated},
             "number of micro-batches per optimizer step (gradient accumulation, DDP's no_sync)"),
-      CustomField{
-          "global_batch", value::Whole{1, 1'000'000'000},
-          "samples of a step over all ranks; use it instead of job.accumulate, which then follows from "
-          "job.batch_per_gpu and the number of data-parallel ranks"},
+      custom("global_batch", value::Whole{1, 1'000'000'000},
+             "samples of a step over all ranks; use it instead of job.accumulate, which then follows from "
+             "job.batch_per_gpu and the number of data-parallel ranks"),
       field("attention", &Job::attention, value::Words{"an attention implementation", attention_kernel_words},
             "implementation of scaled_dot_product_attention. auto: PyTorch's choice; flash1: FlashAttention "
             "1 of PyTorch 2.0 and 2.1, or its Triton version; composed: separate matrix products and a "
@@ -191,18 +189,23 @@ constexpr auto fields_of(std::type_identity<Job>) {
             {.is_echoed = [](const Job& job) { return job.recompute_every > 1; },
              .affects = {.kernels = true},
              .lack = job_lacks::whole_blocks}),
-      CustomField{
+      custom<Job>(
           "finetune", value::Words{"a fine-tuning method", finetune_words},
           "parameters that are trained. full: all; lora: low-rank adapters of linear layers (PEFT), with all "
           "other weights frozen in 16 bits; qlora: the same, with the linear layers of the blocks in NF4",
-          "full"},
-      CustomField{"lora_rank", value::Whole{1, 65536},
-                  "with finetune lora or qlora: rank of the adapters (PEFT's r)", "8"},
-      CustomField{
+          {.default_text = "full"},
+          [](const Job& job) {
+            return job.lora ? std::optional{job.lora->quantised ? 2 : 1} : std::nullopt;
+          }),
+      custom<Job>("lora_rank", value::Whole{1, 65536},
+                  "with finetune lora or qlora: rank of the adapters (PEFT's r)", {.default_text = "8"},
+                  [](const Job& job) { return job.lora ? std::optional{job.lora->rank} : std::nullopt; }),
+      custom<Job>(
           "lora_targets", value::Words{"a choice of LoRA targets", lora_target_words},
           "with finetune lora or qlora: linear layers with adapters: those of attention (q, k, v, o), "
           "or all of the blocks",
-          "all_linear"}};
+          {.default_text = "all_linear"},
+          [](const Job& job) { return job.lora ? std::optional{job.lora->targets} : std::nullopt; })};
 }
 
 }  // namespace gradway
