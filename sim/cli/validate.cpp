@@ -83,11 +83,10 @@ std::vector<Scenario> load_all(const Cases& cases, const DataPath& data) {
 Seconds measured_time(const Scenario& scenario, const Case& checked_case) {
   if (!checked_case.bus_bandwidth) return checked_case.measured;
   if (trains(scenario.job.strategy)) {
-    throw ConfigError{Problem{
+    refuse_at(
         checked_case.where,
         fmt::format("case '{}' has a bus bandwidth, but its strategy is not a collective", checked_case.name),
-        {},
-        "give its 'step_time', or set 'strategy.kind: collective'"}};
+        "give its 'step_time', or set 'strategy.kind: collective'");
   }
   const auto& call = std::get<OneCollective>(scenario.job.strategy);
   const auto factor = bus_factor(call.kind, scenario.job.gpus);

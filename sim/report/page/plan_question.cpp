@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/base/refuse.hpp"
 #include "sim/report/campaign/plan_points.hpp"
 #include "sim/report/format/json_document.hpp"
 #include "sim/report/format/words.hpp"
@@ -20,8 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 [[noreturn]] void refuse_damaged() {
-  throw ConfigError{Problem{
-      {}, "the question of the page is damaged", {}, "load the page again; web/DATA.md describes questions"}};
+  refuse("the question of the page is damaged", "load the page again; web/DATA.md describes questions");
 }
 
 int whole(const Json& json, int least, int most) {

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
 #include "sim/study/search/layout_requirements.hpp"
@@ -477,10 +478,10 @@ LayoutSearchResult search_layouts(const Scenario& written, int global_batch, con
     if (!result.ranked.empty()) return result;
   }
   if (result.candidates == 0)
-    refuse_layouts(fmt::format("no layout of {} GPUs has a global batch of {} samples: no number of "
-                               "data-parallel ranks and micro-batches divides it",
-                               written.job.gpus, global_batch),
-                   fmt::format("'--global-batch {}' is possible", written.job.gpus));
+    refuse(fmt::format("no layout of {} GPUs has a global batch of {} samples: no number of "
+                       "data-parallel ranks and micro-batches divides it",
+                       written.job.gpus, global_batch),
+           fmt::format("'--global-batch {}' is possible", written.job.gpus));
   return result;
 }
 
