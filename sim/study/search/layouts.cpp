@@ -92,7 +92,7 @@ class BestSteps {
       passes_ = Cut::passes_of(tried.job);
     }
     steps_.insert(std::ranges::upper_bound(steps_, step), step);
-    if (tried.verdict == MemoryVerdict::fits) best_that_surely_fits_ = std::min(best_that_surely_fits_, step);
+    if (tried.surely_fits()) best_that_surely_fits_ = std::min(best_that_surely_fits_, step);
   }
 
  private:
@@ -418,7 +418,7 @@ class LayoutSearch {
     std::vector<std::optional<Choice>> choices;
     auto smallest = Bytes::infinite();
     for (const auto& tried : found_.ranked) {
-      choices.push_back(Choice{tried.metrics.step_time.value(), tried.metrics.step_time, tried.errors});
+      choices.push_back(tried.choice(tried.metrics.step_time.value()));
       found_.on_front.push_back(tried.memory < smallest);
       smallest = std::min(smallest, tried.memory);
     }
@@ -460,7 +460,7 @@ bool LayoutSearchResult::is_written(std::size_t ranked_index) const {
 
 std::size_t LayoutSearchResult::recommended_index() const {
   for (std::size_t i = 0; i < ranked.size(); ++i)
-    if (ranked[i].verdict == MemoryVerdict::fits && leaders.has(i)) return i;
+    if (ranked[i].surely_fits() && leaders.has(i)) return i;
   return 0;
 }
 

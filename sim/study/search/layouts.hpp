@@ -9,23 +9,14 @@
 #include <vector>
 
 #include "sim/base/progress.hpp"
-#include "sim/compute/memory_range.hpp"
-#include "sim/run/simulate.hpp"
-#include "sim/study/compare/leaders.hpp"
+#include "sim/study/compare/answer.hpp"
 #include "sim/study/search/optimize.hpp"
 
 namespace gradway {
 
 /// A layout that was simulated, and its result.
-struct LayoutResult {
+struct LayoutResult : Answer {
   Job job;
-  Metrics metrics;
-  TimeRange range;                    ///< of the step time
-  std::vector<PossibleError> errors;  ///< of the step time
-  Bytes memory{};                     ///< of the largest stage
-  MemoryVerdict verdict = MemoryVerdict::fits;
-  std::vector<ProvenanceFact> basis;  ///< provenance of the prediction
-  std::vector<Warning> warnings;
 };
 
 /// A layout that does not fit into the GPUs' memory.

@@ -102,8 +102,8 @@ const SettingResult& Search::simplest_of_best(const std::vector<const SettingRes
   const auto& fastest = fastest_of(results);
   std::vector<const SettingResult*> with_room;
   for (const auto* tried : results)
-    if (tried->surely_fits && is_as_good(fastest, *tried)) with_room.push_back(tried);
-  if (!fastest.surely_fits && !with_room.empty()) return simplest_of_best(with_room);
+    if (tried->surely_fits() && is_as_good(fastest, *tried)) with_room.push_back(tried);
+  if (!fastest.surely_fits() && !with_room.empty()) return simplest_of_best(with_room);
   auto least = changes(fastest);
   std::vector<const SettingResult*> good;
   for (const auto* tried : results) {
