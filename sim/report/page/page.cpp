@@ -220,7 +220,7 @@ void write_page(std::ostream& out, const Explanation& explanation, const RunComm
   data["headline"] = headline(run);
   auto& commands = data["commands"] = nlohmann::ordered_json::array();
   for (const auto& answer : explanation.helps)
-    if (!answer.bound()) commands.push_back(command.with(answer.set));
+    if (!answer.is_bound) commands.push_back(command.with(answer.set));
   data["report"] = json_document(run, version, RunQuestions{}).json();
   data["explain"] = json_document(explanation, version).json();
   write_page(out, data);

@@ -241,7 +241,7 @@ std::vector<std::string> unfit_hooks(const SettingsSearchReport& search) {
 /// "replicate=4, job.recompute=full": the settings that matter most for memory.
 std::string layout_in_words(const SettingsSearchReport& search, const SettingResult& tried) {
   std::vector<std::string> words;
-  for (const auto& [name, value] : chosen_values(search.asked.space.sharding, tried.strategy))
+  for (const auto& [name, value] : chosen_values(search.asked.space.settings, tried.strategy))
     if (name == "replicate" || name == "stage") words.push_back(fmt::format("{}={}", name, value));
   for (const auto& [key, value, where] : search.changes_of(tried))
     words.push_back(fmt::format("{}={}", key, value));

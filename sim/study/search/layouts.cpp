@@ -382,16 +382,16 @@ class LayoutSearch {
     report_progress(options_.on_progress, "trying keys that are not searched");
     options_.for_each(keys.size(), [&](std::size_t i) {
       auto job = best.job;
-      keys[i].change(job);
+      set_keys(job, keys[i]);
       tried[i] = simulate_if_feasible(job, best.metrics.step_time * (1 - least_reported_gain));
     });
     auto combined = best.job;
     KeyGain together;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (!tried[i]) continue;
-      found_.key_gains.push_back({keys[i].set, tried[i]->metrics.step_time, tried[i]->memory});
-      keys[i].change(combined);
-      together.set.insert(together.set.end(), keys[i].set.begin(), keys[i].set.end());
+      found_.key_gains.push_back({keys[i], tried[i]->metrics.step_time, tried[i]->memory});
+      set_keys(combined, keys[i]);
+      together.set.insert(together.set.end(), keys[i].begin(), keys[i].end());
     }
     if (found_.key_gains.size() < 2) return;
     const auto tried_together = simulate_if_feasible(combined, Seconds::infinite());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/base/progress.hpp"
+#include "sim/config/set_keys.hpp"
 #include "sim/study/compare/answer.hpp"
 #include "sim/study/search/optimize.hpp"
 
@@ -31,15 +32,9 @@ struct RefusedLayout {
   std::string reason;
 };
 
-/// A key that the search leaves as the scenario has it, at a value that may be faster.
-struct UnsearchedKey {
-  std::vector<std::pair<std::string, std::string>> set;  ///< as for `--set`
-  void (*change)(Job& job);
-};
-
 /// The result of the fastest layout with unsearched keys changed.
 struct KeyGain {
-  std::vector<std::pair<std::string, std::string>> set;
+  Settings set;
   Seconds step_time{};
   Bytes memory{};
 };
@@ -85,9 +80,10 @@ std::vector<Job> candidate_layouts(const Scenario& written, int global_batch, bo
 /// size. None if PyTorch does not support it, or if the micro-batches cannot be doubled.
 std::optional<Job> with_selective_checkpoints(const Model& model, const Job& job);
 
-/// Unsearched keys that change the program of the job: formats of parameters, torch.compile, the optimizer's
-/// kernels, exchanges that overlap with matrix products. @param best the fastest layout
-std::vector<UnsearchedKey> unsearched_keys(const Model& model, const Gpu& gpu, const Job& best);
+/// Keys that the search leaves as the scenario has them, at values that may be faster. They change the
+/// program of the job: formats of parameters, torch.compile, the optimizer's kernels, exchanges that overlap
+/// with matrix products. @param best the fastest layout
+std::vector<Settings> unsearched_keys(const Model& model, const Gpu& gpu, const Job& best);
 
 /// Whether the model has layers for tensor parallelism or blocks for pipeline stages.
 bool can_be_distributed(const Model& model);
