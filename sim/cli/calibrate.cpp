@@ -11,6 +11,7 @@
 #include "sim/cli/calibrate/actions.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/shell/argument_words.hpp"
+#include "sim/cli/shell/common_options.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/samples/read_samples.hpp"
 
@@ -116,10 +117,9 @@ Action add_calibrate(CLI::App& app) {
   app.add_option("--platform", arguments->platform,
                  "platform of the samples, with the rates of the GPU and the cost of NCCL's channels")
       ->type_name("NAME");
-  app.add_flag("--force", arguments->force, "fit, adapt: replace an existing file")->disable_flag_override();
-  app.add_flag("--all", arguments->all, "check: show all rows instead of those with the largest errors")
-      ->disable_flag_override();
-  app.add_flag("--json", arguments->json, "check: print the comparison as JSON")->disable_flag_override();
+  add_flag(app, "--force", arguments->force, "fit, adapt: replace an existing file");
+  add_flag(app, "--all", arguments->all, "check: show all rows instead of those with the largest errors");
+  add_flag(app, "--json", arguments->json, "check: print the comparison as JSON");
   return [arguments, &app](const CommandContext& context) {
     const auto action = std::ranges::find(actions, arguments->action, &CalibrateAction::name);
     if (action == actions.end())

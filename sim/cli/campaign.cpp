@@ -31,17 +31,12 @@ Status campaign(const CampaignArguments& arguments, const CLI::App& app, const C
   const auto run = step_of_campaign(arguments, overrides_of(arguments.set, arguments.shorthands),
                                     context.data, on_progress);
   const report::Campaign outcome{run, questions, answers_of(run, questions, on_progress)};
-  const auto write_json = [&](std::ostream& out) { report::write_json(out, outcome, GRADWAY_VERSION); };
-  if (arguments.json) {
-    write_json(context.results);
-  } else {
-    report::write_text(context.results, outcome, context.style);
-  }
-  if (writes_files) {
-    write_results(
-        arguments.out, {{"report.json", write_json}},
-        [&](std::ostream& out) { report::write_page(out, outcome, GRADWAY_VERSION); }, context);
-  }
+  const Results results{.text = [&](auto& out) { report::write_text(out, outcome, context.style); },
+                        .page = [&](auto& out) { report::write_page(out, outcome, GRADWAY_VERSION); },
+                        .files = {{"report.json", [&](auto& out) {
+                                     report::write(out, report::json_document(outcome, GRADWAY_VERSION));
+                                   }}}};
+  show(results, arguments.json ? "report.json" : "", writes_files ? arguments.out : "", context);
   return Status::done;
 }
 
@@ -107,7 +102,7 @@ Action add_campaign(CLI::App& app) {
   add_price_list_options(app, arguments->price);
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out, "report.html and report.json, or campaigns.json with --vary");
-  app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
+  add_flag(app, "--json", arguments->json, "print the report as JSON");
   return [arguments, &app](const CommandContext& context) { return campaign(*arguments, app, context); };
 }
 

@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
+#include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/option_value.hpp"
 #include "sim/config/yaml/scalars.hpp"
 
@@ -91,8 +92,7 @@ Action add_capture(CLI::App& app) {
   const auto arguments = std::make_shared<CaptureArguments>();
   app.add_option("-o,--out", arguments->out, "model file to write (default: models/PROGRAM.yaml)")
       ->type_name("FILE");
-  app.add_flag("-m,--module", arguments->is_module, "the program is a module, as for python -m")
-      ->disable_flag_override();
+  add_flag(app, "-m,--module", arguments->is_module, "the program is a module, as for python -m");
   app.add_option("--batch", arguments->batch,
                  "samples of a micro-batch (default: first dimension of the model's first argument)")
       ->type_name("N");

@@ -168,10 +168,6 @@ Override given_by(std::string_view option, const std::string& key, const std::st
   return {key, value, std::move(where)};
 }
 
-void refuse(std::string message, std::string hint) {
-  throw ConfigError{Problem{Where{}, std::move(message), {}, std::move(hint)}};
-}
-
 void add_scenario(CLI::App& app, std::string& scenario) {
   app.add_option("SCENARIO", scenario, "scenario: a file, or a name from 'gradway list scenarios'")
       ->required();

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/refuse.hpp"
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/status.hpp"
 
@@ -67,8 +68,5 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
 
 /// An override whose messages name the option that it comes from.
 Override given_by(std::string_view option, const std::string& key, const std::string& value);
-
-/// Throws a problem with an argument, which has no place in a file.
-[[noreturn]] void refuse(std::string message, std::string hint);
 
 }  // namespace gradway::cli

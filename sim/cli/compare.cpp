@@ -44,10 +44,7 @@ struct CompareArguments {
 struct Combination {
   std::string platform;
   std::string gpus;  ///< empty: as in the scenario
-  std::string scenario{};
-  std::string model{};
-  Job job{};
-  SpeedFactors speeds{};
+  report::ComparedJob job{};
   Alternative result{};
   report::JsonDocument report{};
   std::string does_not_fit{};
@@ -96,25 +93,13 @@ void run(Combination& combination, const ComparisonRequest& request) {
     combination.does_not_fit = verdict_in_words(scenario, finished.measured.memory);
     return;
   }
-  combination.scenario = scenario.name;
-  combination.model = scenario.model.name;
-  combination.job = scenario.job;
-  combination.speeds = scenario.platform.speeds;
+  combination.job = {scenario.name, scenario.model.name, scenario.job, scenario.platform.speeds};
   combination.result = alternative_of(finished);
   if (goal) {
     const auto training = training_of(*goal, combination.result.metrics, combination.result.range);
     if (!meets(training)) combination.misses = training;
   }
   combination.report = report::json_document(finished, GRADWAY_VERSION);
-}
-
-/// Describes the job, by the first combination that ran.
-void describe(report::PlatformComparison& compared, const Combination& combination) {
-  if (!compared.scenario.empty()) return;
-  compared.scenario = combination.scenario;
-  compared.model = combination.model;
-  compared.job = combination.job;
-  compared.speeds = combination.speeds;
 }
 
 /// Combinations that ran in the order of their cost, and the others with the reason.
@@ -133,7 +118,7 @@ report::PlatformComparison sorted(const std::vector<Combination>& combinations,
           {combination.platform, combination.gpus, reason, !combination.does_not_fit.empty()});
       continue;
     }
-    describe(compared, combination);
+    if (compared.scenario.empty()) static_cast<report::ComparedJob&>(compared) = combination.job;
     if (combination.misses) {
       compared.left_out.push_back({combination.platform, combination.gpus,
                                    report::missed_limits_in_words(*combination.misses), false,
@@ -240,20 +225,17 @@ Status compare(const CompareArguments& arguments, const CLI::App& app, const Com
   compared.goal = request.goal;
   if (!has_answer(compared)) return report_failures(compared, failures, context.messages);
 
-  const auto json = [&](std::ostream& out) { report::write_json(out, compared, GRADWAY_VERSION); };
-  const auto csv = [&](std::ostream& out) { report::write_csv(out, compared); };
-  if (arguments.json) {
-    json(context.results);
-  } else if (arguments.csv) {
-    csv(context.results);
-  } else {
-    report::write_table(context.results, compared, context.style);
-  }
-  if (writes_files) {
-    write_results(
-        arguments.out, {{"compare.json", json}, {"compare.csv", csv}},
-        [&](std::ostream& out) { report::write_page(out, compared, GRADWAY_VERSION); }, context);
-  }
+  const Results results{
+      .text = [&](auto& out) { report::write_table(out, compared, context.style); },
+      .page = [&](auto& out) { report::write_page(out, compared, GRADWAY_VERSION); },
+      .files = {{"compare.json",
+                 [&](auto& out) { report::write(out, report::json_document(compared, GRADWAY_VERSION)); }},
+                {"compare.csv", [&](auto& out) { report::write_csv(out, compared); }}}};
+  show(results,
+       arguments.json  ? "compare.json"
+       : arguments.csv ? "compare.csv"
+                       : "",
+       writes_files ? arguments.out : "", context);
   return status_of(failures) == Status::bug ? Status::bug : Status::done;
 }
 
@@ -266,9 +248,8 @@ Action add_compare(CLI::App& app) {
   app.add_option("--gpus", arguments->gpus,
                  "numbers of GPUs, such as 8,16 or 1..8, for each platform (default: the scenario's)")
       ->type_name("N,M,...");
-  app.add_flag("--campaign", arguments->campaign,
-               "compare whole trainings by the scenario's campaign: failures, checkpoints, terms")
-      ->disable_flag_override();
+  add_flag(app, "--campaign", arguments->campaign,
+           "compare whole trainings by the scenario's campaign: failures, checkpoints, terms");
   add_campaign_options(app, arguments->campaign_choice);
   add_overrides(app, arguments->set);
   add_training_options(app, arguments->training);
@@ -276,8 +257,8 @@ Action add_compare(CLI::App& app) {
   add_engine(app, arguments->engine);
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out, "report.html, compare.json and compare.csv");
-  app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();
-  app.add_flag("--csv", arguments->csv, "print one row per combination as CSV")->disable_flag_override();
+  add_flag(app, "--json", arguments->json, "print all reports as one JSON document");
+  add_flag(app, "--csv", arguments->csv, "print one row per combination as CSV");
   return [arguments, &app](const CommandContext& context) { return compare(*arguments, app, context); };
 }
 

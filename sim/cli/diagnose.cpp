@@ -305,9 +305,9 @@ Action add_diagnose(CLI::App& app) {
   app.add_option("--draft", arguments->draft,
                  "also write the scenario that the traces describe, and its model into models/ beside it")
       ->type_name("FILE");
-  app.add_flag("--force", arguments->force, "overwrite the files of --draft")->disable_flag_override();
+  add_flag(app, "--force", arguments->force, "overwrite the files of --draft");
   add_out(app, arguments->out, "diagnosis.html and diagnosis.json");
-  app.add_flag("--json", arguments->json, "print the result as JSON")->disable_flag_override();
+  add_flag(app, "--json", arguments->json, "print the result as JSON");
   return [arguments, &app](const CommandContext& context) {
     static_cast<void>(wants_files(app, arguments->out));
     return diagnose_traces(*arguments, context);

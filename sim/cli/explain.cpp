@@ -48,17 +48,13 @@ Status explain(const ExplainArguments& arguments, const CLI::App& app, const Com
   const auto explanation = explained(arguments, overrides, context);
   report::RunCommand command{arguments.scenario, {}};
   for (const auto& change : overrides) command.set.emplace_back(change.key, change.value);
-  const auto json = [&](std::ostream& out) { report::write_json(out, explanation, GRADWAY_VERSION); };
-  if (arguments.json) {
-    json(context.results);
-  } else {
-    report::write_text(context.results, explanation, command, context.style);
-  }
-  if (writes_files) {
-    write_results(
-        arguments.out, {{"explain.json", json}},
-        [&](std::ostream& out) { report::write_page(out, explanation, command, GRADWAY_VERSION); }, context);
-  }
+  const Results results{
+      .text = [&](auto& out) { report::write_text(out, explanation, command, context.style); },
+      .page = [&](auto& out) { report::write_page(out, explanation, command, GRADWAY_VERSION); },
+      .files = {{"explain.json", [&](auto& out) {
+                   report::write(out, report::json_document(explanation, GRADWAY_VERSION));
+                 }}}};
+  show(results, arguments.json ? "explain.json" : "", writes_files ? arguments.out : "", context);
   return Status::done;
 }
 
@@ -73,7 +69,7 @@ Action add_explain(CLI::App& app) {
   add_price_options(app, arguments->price);
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out, "report.html and explain.json");
-  app.add_flag("--json", arguments->json, "print the explanation as JSON")->disable_flag_override();
+  add_flag(app, "--json", arguments->json, "print the explanation as JSON");
   return [arguments, &app](const CommandContext& context) { return explain(*arguments, app, context); };
 }
 

@@ -13,6 +13,7 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/import/formats.hpp"
 #include "sim/cli/shell/argument_words.hpp"
+#include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/files.hpp"
 
 namespace gradway::cli {
@@ -221,11 +222,10 @@ Action add_import(CLI::App& app) {
     app.add_option(std::string{option.name}, (*arguments).*option.value, help)
         ->type_name(std::string{option.type});
   }
-  app.add_flag("--in-place", arguments->in_place,
-               "nccl-tests, rccl-tests: use in-place instead of out-of-place times")
-      ->disable_flag_override();
-  app.add_flag("--json", arguments->json, "nccl-log: print the summary as JSON")->disable_flag_override();
-  app.add_flag("--force", arguments->force, "replace an existing file")->disable_flag_override();
+  add_flag(app, "--in-place", arguments->in_place,
+           "nccl-tests, rccl-tests: use in-place instead of out-of-place times");
+  add_flag(app, "--json", arguments->json, "nccl-log: print the summary as JSON");
+  add_flag(app, "--force", arguments->force, "replace an existing file");
   return [arguments](const CommandContext& context) { return import(*arguments, context); };
 }
 

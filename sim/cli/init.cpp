@@ -176,7 +176,7 @@ Action add_init(CLI::App& app) {
       ->type_name("NAME");
   app.add_option("-o,--out", arguments->out, "file to write (default: print the scenario)")
       ->type_name("FILE");
-  app.add_flag("--force", arguments->force, "replace an existing file")->disable_flag_override();
+  add_flag(app, "--force", arguments->force, "replace an existing file");
   return [arguments](const CommandContext& context) { return init(*arguments, context); };
 }
 

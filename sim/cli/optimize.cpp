@@ -20,32 +20,6 @@
 namespace gradway::cli {
 namespace {
 
-report::SettingsSearchReport in_words(ParsedSearch asked, SearchResult result, const std::string& engine) {
-  const auto& written = asked.space.jobs.front();
-  report::SettingsSearchReport search_report{.scenario = written.name,
-                                             .model = written.model.name,
-                                             .platform = written.platform.name,
-                                             .engine = engine,
-                                             .jobs = {},
-                                             .keys = std::move(asked.keys),
-                                             .changes = {},
-                                             .sharding = std::move(asked.space.sharding),
-                                             .lossy_left_out = std::move(asked.lossy_left_out),
-                                             .optimum = std::move(*result.optimum),
-                                             .left_out = std::move(result.left_out),
-                                             .goal = asked.space.goal,
-                                             .missed = std::move(result.missed),
-                                             .none_meets = result.none_meets,
-                                             .settings = result.settings,
-                                             .simulated = result.simulated};
-  for (const auto& scenario : asked.space.jobs) search_report.jobs.push_back(scenario.job);
-  for (const auto& changes : asked.space.changes) {
-    auto& words = search_report.changes.emplace_back();
-    for (const auto& change : changes) words.emplace_back(change.key, change.value);
-  }
-  return search_report;
-}
-
 Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
   if (arguments.campaign) return optimize_campaign(arguments, app, context);
@@ -76,20 +50,17 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const C
     refuse(fmt::format("the job {}, with the settings that need the least memory", least->failure_reason),
            "use a smaller batch, or GPUs with more memory");
   }
-  const auto search_report = in_words(std::move(asked), std::move(result), arguments.engine);
-  const auto json = [&](std::ostream& out) { report::write_json(out, search_report, GRADWAY_VERSION); };
-  if (arguments.json) {
-    json(context.results);
-  } else {
-    report::write_table(context.results, search_report, context.style);
-  }
-  if (writes_files) {
-    const auto snippet = report::snippet_of(report::job_of(search_report, search_report.optimum.best));
-    const auto code = [&](std::ostream& out) { out << snippet.text; };
-    write_results(
-        arguments.out, {{"optimize.json", json}, {snippet.file, code}},
-        [&](std::ostream& out) { report::write_page(out, search_report, GRADWAY_VERSION); }, context);
-  }
+  const report::SettingsSearchReport search_report{arguments.engine, std::move(asked), std::move(result)};
+  const auto snippet = report::snippet_of(search_report.job_of(search_report.optimum().best));
+  const Results results{.text = [&](auto& out) { report::write_table(out, search_report, context.style); },
+                        .page = [&](auto& out) { report::write_page(out, search_report, GRADWAY_VERSION); },
+                        .files = {{"optimize.json",
+                                   [&](auto& out) {
+                                     report::write(out,
+                                                   report::json_document(search_report, GRADWAY_VERSION));
+                                   }},
+                                  {snippet.file, [&](auto& out) { out << snippet.text; }}}};
+  show(results, arguments.json ? "optimize.json" : "", writes_files ? arguments.out : "", context);
   return Status::done;
 }
 
@@ -107,22 +78,20 @@ Action add_optimize(CLI::App& app) {
          "data loader: input.loader_workers, input.prefetch_factor, input.storage ...")
       ->type_name("NAME,...|KEY=V1,...")
       ->allow_extra_args(false);
-  app.add_flag("--lossy", search.lossy, "also search communication hooks that change the values of gradients")
-      ->disable_flag_override();
-  app.add_flag("--layout", arguments->layout,
-               "search for the fastest layout: tensor, context, expert, pipeline and data parallelism, "
-               "micro-batches and recomputation")
-      ->disable_flag_override();
+  add_flag(app, "--lossy", search.lossy,
+           "also search communication hooks that change the values of gradients");
+  add_flag(app, "--layout", arguments->layout,
+           "search for the fastest layout: tensor, context, expert, pipeline and data parallelism, "
+           "micro-batches and recomputation");
   app.add_option("--global-batch", arguments->global_batch,
                  "samples per step for --layout (default: the scenario's)")
       ->type_name("N");
   app.add_option("--top", arguments->top, "layouts to show with --layout, the fastest first (default: 10)")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
-  app.add_flag("--campaign", arguments->campaign,
-               "search for the best campaign: checkpoint intervals, spare nodes, shares of "
-               "spot nodes, or the keys of --over; with --layout each with its fastest layout")
-      ->disable_flag_override();
+  add_flag(app, "--campaign", arguments->campaign,
+           "search for the best campaign: checkpoint intervals, spare nodes, shares of "
+           "spot nodes, or the keys of --over; with --layout each with its fastest layout");
   add_campaign_options(app, arguments->campaign_choice);
   add_overrides(app, arguments->set);
   add_engine(app, arguments->engine);
@@ -132,7 +101,7 @@ Action add_optimize(CLI::App& app) {
   add_out(app, arguments->out,
           "report.html, optimize.json and the settings as code: ddp.py, fsdp.py or ds_config.json, with "
           "--layout megatron.txt or torchtitan.toml");
-  app.add_flag("--json", arguments->json, "print the result as one JSON document")->disable_flag_override();
+  add_flag(app, "--json", arguments->json, "print the result as one JSON document");
   return [arguments, &app](const CommandContext& context) { return optimize(*arguments, app, context); };
 }
 

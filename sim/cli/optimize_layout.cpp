@@ -16,7 +16,6 @@
 #include "sim/report/page/page.hpp"
 #include "sim/report/search/layouts.hpp"
 #include "sim/study/parallel.hpp"
-#include "sim/workload/blocks.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -86,32 +85,22 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
   if (not_tried > 0)
     context.messages << fmt::format("gradway: interrupted; the best so far, {} layouts were not tried\n",
                                     not_tried);
-  report::LayoutSearchReport search_report{
-      .scenario = written.name,
-      .model = written.model.name,
-      .hardware = report::hardware_in_words(written.platform, written.job.gpus),
-      .platform = written.platform.name,
-      .engine = arguments.engine,
-      .written = written.job,
-      .shape = {blocks_of(written.model).count, written.model.tokens_per_sample,
-                written.model.experts.number > 0},
-      .global_batch = samples,
-      .found = std::move(result),
-      .goal = goal,
-      .rows = rows};
-  const auto json = [&](std::ostream& out) { report::write_json(out, search_report, GRADWAY_VERSION); };
-  if (arguments.json) {
-    json(context.results);
-  } else {
-    report::write_table(context.results, search_report, context.style);
-  }
-  if (writes_files) {
-    const auto snippet = report::layout_snippet(search_report.found.recommended().job, search_report.shape);
-    write_results(
-        arguments.out,
-        {{"optimize.json", json}, {snippet.file, [&](std::ostream& out) { out << snippet.text; }}},
-        [&](std::ostream& out) { report::write_page(out, search_report, GRADWAY_VERSION); }, context);
-  }
+  const report::LayoutSearchReport search_report{.written = written,
+                                                 .engine = arguments.engine,
+                                                 .global_batch = samples,
+                                                 .found = std::move(result),
+                                                 .goal = goal,
+                                                 .rows = rows};
+  const auto snippet = report::layout_snippet(search_report.found.recommended().job, search_report.shape());
+  const Results results{.text = [&](auto& out) { report::write_table(out, search_report, context.style); },
+                        .page = [&](auto& out) { report::write_page(out, search_report, GRADWAY_VERSION); },
+                        .files = {{"optimize.json",
+                                   [&](auto& out) {
+                                     report::write(out,
+                                                   report::json_document(search_report, GRADWAY_VERSION));
+                                   }},
+                                  {snippet.file, [&](auto& out) { out << snippet.text; }}}};
+  show(results, arguments.json ? "optimize.json" : "", writes_files ? arguments.out : "", context);
   return not_tried > 0 ? Status::unfinished : Status::done;
 }
 

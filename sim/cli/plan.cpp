@@ -350,12 +350,8 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, s
                      const DataPath& data, const CommandContext& context) {
   auto campaigns = report::points_of(plan, clusters, questions_of(arguments));
   const auto failures = simulate_all(campaigns, plan, clusters, arguments.jobs, data, context);
+  if (!has_results(failures, context)) return status_of(failures);
   const auto done = std::ranges::find(failures, Status::done, &Failure::status);
-  if (done == failures.end()) {
-    raise_wrong_input(failures);
-    write_distinct_failures(failures, context.messages);
-    return status_of(failures);
-  }
   for (std::size_t i = 0; i < failures.size(); ++i)
     campaigns.points[i].error = fmt::format("{}", fmt::join(failures[i].reasons, "; "));
   report::rank(campaigns);
@@ -367,7 +363,7 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, s
                                          arguments.jobs, data, context))
     campaigns.notes.push_back(std::move(note));
   if (arguments.json) {
-    report::write_json(context.results, campaigns, GRADWAY_VERSION);
+    report::write(context.results, report::json_document(campaigns, GRADWAY_VERSION));
   } else {
     report::write_table(context.results, campaigns, context.style);
   }
@@ -465,12 +461,10 @@ Action add_plan(CLI::App& app) {
          "page to write, plan.html: it plans other trainings without gradway; what is not given here is "
          "chosen there")
       ->type_name("FILE");
-  app.add_flag("--force", arguments->force, "replace an existing page")
-      ->disable_flag_override()
-      ->needs("--out");
+  add_flag(app, "--force", arguments->force, "replace an existing page")->needs("--out");
   add_overrides(app, arguments->set);
   add_jobs(app, arguments->jobs);
-  app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
+  add_flag(app, "--json", arguments->json, "print the report as JSON");
   add_page_data(app, arguments->page_data)->excludes("--json")->excludes("--out");
   auto* question = app.add_option("--question", arguments->question,
                                   "with --answer: the question, as web/DATA.md describes it")

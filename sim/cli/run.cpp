@@ -115,28 +115,24 @@ Action add_run(CLI::App& app) {
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
   add_shorthands(app, arguments->shorthands);
-  app.add_flag("--fit", arguments->fit, "use the largest batch that fits into the GPU's memory")
-      ->disable_flag_override();
+  add_flag(app, "--fit", arguments->fit, "use the largest batch that fits into the GPU's memory");
   add_training_options(app, arguments->training);
   add_engine(app, arguments->engine);
   add_price_options(app, arguments->price);
-  app.add_flag("--no-folding", arguments->no_folding,
-               "simulate every rank instead of one per group of identical ranks")
-      ->disable_flag_override();
-  app.add_flag("--verbose", arguments->verbose,
-               "also print provenance, use of links, stages and all warnings")
-      ->disable_flag_override();
+  add_flag(app, "--no-folding", arguments->no_folding,
+           "simulate every rank instead of one per group of identical ranks");
+  add_flag(app, "--verbose", arguments->verbose,
+           "also print provenance, use of links, stages and all warnings");
   add_out(app, arguments->out, "report.html, report.json and trace.json.gz");
-  app.add_flag("--what-if", arguments->what_if,
-               "let report.html simulate other settings: it then contains the engine, the installed data and "
-               "the files that the scenario names")
-      ->disable_flag_override()
+  add_flag(app, "--what-if", arguments->what_if,
+           "let report.html simulate other settings: it then contains the engine, the installed data and "
+           "the files that the scenario names")
       ->needs("--out")
       ->excludes("--prices")
       ->excludes("--price-date")
       ->excludes("--region")
       ->excludes("--terms");
-  app.add_flag("--json", arguments->json, "print the report as JSON")->disable_flag_override();
+  add_flag(app, "--json", arguments->json, "print the report as JSON");
   add_page_data(app, arguments->page_data)->excludes("--json");
   return [arguments, &app](const CommandContext& context) { return run(*arguments, app, context); };
 }

@@ -46,17 +46,13 @@ class Sweeper {
   Sweeper(const SweepArguments& arguments, const CommandContext& context, const std::filesystem::path& folder)
       : arguments_{arguments},
         context_{context},
-        data_{with_file_cache(context.data)},
-        fixed_{parse_overrides(arguments.set)},
-        axes_{parse_axes(arguments.vary)} {
-    check_clashes();
-    check_values(axes_, [&](const std::vector<std::string>& values) {
-      return check_values(arguments.scenario, overrides_of(values), data_, arguments.price);
-    });
+        varied_{arguments.scenario, parse_overrides(arguments.set), parse_axes(arguments.vary),
+                with_file_cache(context.data), arguments.price} {
+    varied_.check();
     if (!folder.empty()) cache_.emplace(folder / "points");
   }
 
-  const std::vector<Axis>& axes() const { return axes_; }
+  const std::vector<Axis>& axes() const { return varied_.axes; }
   std::string name() const { return std::filesystem::path{arguments_.scenario}.stem().string(); }
   std::size_t found() const { return cache_ ? cache_->found() : 0; }
 
@@ -67,14 +63,14 @@ class Sweeper {
     Digest digest;
     add_settings(digest);
     digest.add(name());
-    for (const auto& axis : axes_) {
+    for (const auto& axis : varied_.axes) {
       digest.add(axis.key);
       for (const auto& value : axis.values) digest.add(value);
       digest.add("");
     }
     for (std::size_t i = 0; i < most; ++i) {
       std::vector<std::string> values;
-      for (const auto& axis : axes_) values.push_back(axis.values[i % axis.values.size()]);
+      for (const auto& axis : varied_.axes) values.push_back(axis.values[i % axis.values.size()]);
       failure_of([&] {
         digest.add(scenario_of(values).digest);
         return Status::done;
@@ -94,21 +90,15 @@ class Sweeper {
   /// Simulates these points of the cross product. @return one outcome per point
   std::vector<Outcome> run(const std::vector<std::size_t>& points) {
     std::vector<Outcome> outcomes(points.size());
-    auto failures = run_points(context_, "point", points.size(), arguments_.jobs,
-                               [&](std::size_t i) { run(point_values(axes_, points[i]), outcomes[i]); });
+    auto failures = run_points(context_, "point", points.size(), arguments_.jobs, [&](std::size_t i) {
+      run(point_values(varied_.axes, points[i]), outcomes[i]);
+    });
     for (std::size_t i = 0; i < points.size(); ++i) outcomes[i].failure = std::move(failures[i]);
     warn_of_damaged_points();
     return outcomes;
   }
 
  private:
-  void check_clashes() const {
-    for (const auto& fixed : fixed_) {
-      if (std::ranges::find(axes_, fixed.key, &Axis::key) == axes_.end()) continue;
-      refuse(fmt::format("'{}' is set and varied", fixed.key), "leave out '--set' or '--vary' for it");
-    }
-  }
-
   void warn_of_damaged_points() const {
     if (!cache_ || cache_->damaged() == 0) return;
     context_.messages << fmt::format(
@@ -116,15 +106,8 @@ class Sweeper {
         cache_->damaged(), cache_->folder().string());
   }
 
-  std::vector<Override> overrides_of(const std::vector<std::string>& values) const {
-    auto overrides = fixed_;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      overrides.push_back({axes_[i].key, values[i], option_place(axes_[i], values[i])});
-    return overrides;
-  }
-
   Scenario scenario_of(const std::vector<std::string>& values) const {
-    return load_scenario(arguments_.scenario, overrides_of(values), data_, arguments_.price);
+    return load_scenario(varied_.scenario, varied_.overrides_of(values), varied_.data, varied_.price);
   }
 
   void run(const std::vector<std::string>& values, Outcome& outcome) {
@@ -177,9 +160,7 @@ class Sweeper {
 
   const SweepArguments& arguments_;
   const CommandContext& context_;
-  DataPath data_;
-  std::vector<Override> fixed_;
-  std::vector<Axis> axes_;
+  VariedScenario varied_;
   std::optional<PointCache> cache_;
   TimelineCache timelines_;
 };
@@ -198,33 +179,26 @@ void check(const SweepArguments& arguments) {
   if (arguments.out.empty()) refuse("'--shard' needs '--out'", "give a folder for 'gradway sweep --merge'");
 }
 
-/// Whether any point has a result. If none has, reports the failures.
-bool has_results(const std::vector<Failure>& failures, const CommandContext& context) {
-  if (std::ranges::find(failures, Status::done, &Failure::status) != failures.end()) return true;
-  raise_wrong_input(failures);
-  write_distinct_failures(failures, context.messages);
-  return false;
-}
-
 /// Prints a finished sweep and writes its files. @param remark text to print after their names
 void write_sweep(const report::Sweep& sweep, const SweepArguments& arguments, bool writes_files,
                  const CommandContext& context, const std::string& remark) {
-  const auto json = [&](std::ostream& out) { report::write_json(out, sweep, GRADWAY_VERSION); };
-  const auto csv = [&](std::ostream& out) { report::write_csv(out, sweep); };
-  if (arguments.json) {
-    json(context.results);
-  } else if (arguments.csv) {
-    csv(context.results);
-  } else if (arguments.page_data) {
-    report::write_sweep_document(context.results, sweep, GRADWAY_VERSION);
-  } else {
-    report::write_table(context.results, sweep, context.style);
-  }
-  if (writes_files) {
-    write_results(
-        arguments.out, {{"sweep.json", json}, {"sweep.csv", csv}},
-        [&](std::ostream& out) { report::write_page(out, sweep, GRADWAY_VERSION); }, context, remark);
-  }
+  const Results results{
+      .text =
+          [&](auto& out) {
+            if (arguments.page_data) {
+              report::write_sweep_document(out, sweep, GRADWAY_VERSION);
+            } else {
+              report::write_table(out, sweep, context.style);
+            }
+          },
+      .page = [&](auto& out) { report::write_page(out, sweep, GRADWAY_VERSION); },
+      .files = {{"sweep.json", [&](auto& out) { report::write_json(out, sweep, GRADWAY_VERSION); }},
+                {"sweep.csv", [&](auto& out) { report::write_csv(out, sweep); }}}};
+  show(results,
+       arguments.json  ? "sweep.json"
+       : arguments.csv ? "sweep.csv"
+                       : "",
+       writes_files ? arguments.out : "", context, remark);
 }
 
 Status whole_sweep(const SweepArguments& arguments, bool writes_files, const CommandContext& context) {
@@ -305,11 +279,10 @@ Action add_sweep(CLI::App& app) {
       ->type_name("I/N");
   app.add_option("--merge", arguments->merge, "merge the shards in these folders of --out into one sweep")
       ->type_name("DIR...");
-  app.add_flag("--no-folding", arguments->no_folding,
-               "simulate every rank instead of one per group of identical ranks")
-      ->disable_flag_override();
-  app.add_flag("--json", arguments->json, "print all reports as one JSON document")->disable_flag_override();
-  app.add_flag("--csv", arguments->csv, "print one row per point as CSV")->disable_flag_override();
+  add_flag(app, "--no-folding", arguments->no_folding,
+           "simulate every rank instead of one per group of identical ranks");
+  add_flag(app, "--json", arguments->json, "print all reports as one JSON document");
+  add_flag(app, "--csv", arguments->csv, "print one row per point as CSV");
   add_page_data(app, arguments->page_data)->excludes("--json")->excludes("--csv")->excludes("--shard");
   return [arguments, &app](const CommandContext& context) { return sweep(*arguments, app, context); };
 }

@@ -83,11 +83,10 @@ std::vector<Scenario> load_all(const Cases& cases, const DataPath& data) {
 Seconds measured_time(const Scenario& scenario, const Case& checked_case) {
   if (!checked_case.bus_bandwidth) return checked_case.measured;
   if (trains(scenario.job.strategy)) {
-    throw ConfigError{Problem{
+    refuse_at(
         checked_case.where,
         fmt::format("case '{}' has a bus bandwidth, but its strategy is not a collective", checked_case.name),
-        {},
-        "give its 'step_time', or set 'strategy.kind: collective'"}};
+        "give its 'step_time', or set 'strategy.kind: collective'");
   }
   const auto& call = std::get<OneCollective>(scenario.job.strategy);
   const auto factor = bus_factor(call.kind, scenario.job.gpus);
@@ -142,19 +141,14 @@ Status validate(const ValidateArguments& arguments, const CLI::App& app, const C
   auto cases = load_cases(arguments.cases, context.data);
   set_in_all(overrides, cases);
   const auto validation = compare(cases, context);
-  const auto json = [&](std::ostream& out) { report::write_json(out, validation); };
-  if (arguments.json) {
-    json(context.results);
-  } else {
-    report::write_table(context.results, validation, context.style);
-  }
-  if (writes_files) {
-    const std::filesystem::path file{arguments.cases};
-    const auto title = (file.parent_path().filename() / file.stem()).generic_string();  // "article/cases"
-    write_results(
-        arguments.out, {{"validate.json", json}},
-        [&](std::ostream& out) { report::write_page(out, validation, title, GRADWAY_VERSION); }, context);
-  }
+  const std::filesystem::path file{arguments.cases};
+  const auto title = (file.parent_path().filename() / file.stem()).generic_string();  // "article/cases"
+  const Results results{
+      .text = [&](auto& out) { report::write_table(out, validation, context.style); },
+      .page = [&](auto& out) { report::write_page(out, validation, title, GRADWAY_VERSION); },
+      .files = {{"validate.json",
+                 [&](auto& out) { report::write(out, report::json_document(validation)); }}}};
+  show(results, arguments.json ? "validate.json" : "", writes_files ? arguments.out : "", context);
   const bool mean_passes = passes("mean", validation.mean_abs_error(), most_mean, context.messages);
   const bool worst_passes = passes("largest", validation.max_abs_error(), most, context.messages);
   return mean_passes || worst_passes ? Status::limit_passed : Status::done;
@@ -172,7 +166,7 @@ Action add_validate(CLI::App& app) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   add_out(app, arguments->out, "report.html and validate.json");
-  app.add_flag("--json", arguments->json, "print the comparison as JSON")->disable_flag_override();
+  add_flag(app, "--json", arguments->json, "print the comparison as JSON");
   app.add_option("--max-mean-error", arguments->max_mean_error,
                  "exit with status 4 if the mean absolute error is larger")
       ->type_name("P%");

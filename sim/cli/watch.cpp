@@ -85,7 +85,7 @@ Action add_watch(CLI::App& app) {
       ->type_name("UNIT");
   app.add_option("--max-lost", arguments->max_lost, "exit status 4 if a larger share of the time is lost")
       ->type_name("PERCENT");
-  app.add_flag("--json", arguments->json, "print the result as JSON")->disable_flag_override();
+  add_flag(app, "--json", arguments->json, "print the result as JSON");
   return [arguments](const CommandContext& context) { return watch(*arguments, context); };
 }
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 
 namespace gradway {
 
@@ -28,15 +28,12 @@ const Anchor* matching_anchor(const Model& model, const Job& job, const Gpu& gpu
 void refuse_beyond_peak(const Model& model, const Gpu& gpu, const Anchor& anchor, Flops work, Seconds busy) {
   const auto& peak = gpu.peak[static_cast<std::size_t>(anchor.precision)];
   if (!peak || work / *peak <= busy) return;
-  throw ConfigError{
-      {{},
-       fmt::format(
-           "model '{}': the anchor of {:.4g} ms per step at batch {} on {} needs {:.4g} TFLOP/s, which "
-           "exceeds the peak of {:.4g}",
-           model.name, anchor.step_time.value() * 1e3, anchor.batch, gpu.name, (work / busy).value() / 1e12,
-           peak->value() / 1e12),
-       {},
-       "check its 'step_time' or 'rate', 'batch', 'precision' and 'gpu'"}};
+  refuse(fmt::format(
+             "model '{}': the anchor of {:.4g} ms per step at batch {} on {} needs {:.4g} TFLOP/s, which "
+             "exceeds the peak of {:.4g}",
+             model.name, anchor.step_time.value() * 1e3, anchor.batch, gpu.name, (work / busy).value() / 1e12,
+             peak->value() / 1e12),
+         "check its 'step_time' or 'rate', 'batch', 'precision' and 'gpu'");
 }
 
 }  // namespace gradway

@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/compute/anchors.hpp"
 #include "sim/compute/optimizer_time.hpp"
 #include "sim/cost/framework_cost.hpp"
@@ -376,14 +376,11 @@ ComputeCosts compute_costs(const Scenario& scenario, const WaitRatio& waiting) {
   const auto fixed =
       input_copy_time(scenario, costs.anchor->batch) + optimizer_time(scenario, costs.anchor->optimizer, 1);
   if (costs.anchor->step_time <= fixed) {
-    throw ConfigError{
-        {{},
-         fmt::format(
-             "model '{}': the anchor of {:.4g} ms per step on {} leaves no time for the layers: input "
-             "copy and optimizer take {:.4g} ms",
-             scenario.model.name, costs.anchor->step_time.value() * 1e3, gpu.name, fixed.value() * 1e3),
-         {},
-         "check its 'step_time' or 'rate', 'batch' and 'optimizer'"}};
+    refuse(fmt::format(
+               "model '{}': the anchor of {:.4g} ms per step on {} leaves no time for the layers: input "
+               "copy and optimizer take {:.4g} ms",
+               scenario.model.name, costs.anchor->step_time.value() * 1e3, gpu.name, fixed.value() * 1e3),
+           "check its 'step_time' or 'rate', 'batch' and 'optimizer'");
   }
   refuse_beyond_peak(scenario.model, gpu, *costs.anchor, work_of_layers(scenario.model) * costs.anchor->batch,
                      costs.anchor->step_time - fixed);

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 
 namespace gradway {
 namespace {
@@ -238,11 +238,9 @@ Seconds datasheet_time(const Operation& operation, const Gpu& gpu) {
   Seconds arithmetic{};
   if (operation.flops > Flops{}) {
     if (!gpu.peak[which])
-      throw ConfigError{Problem{{},
-                                fmt::format("the GPU '{}' has no peak for {}, which the kernel '{}' needs",
-                                            gpu.name, name_of(operation.precision), operation.kernel),
-                                {},
-                                "add it to 'peak' and 'matrix_efficiency' in the GPU's file"}};
+      refuse(fmt::format("the GPU '{}' has no peak for {}, which the kernel '{}' needs", gpu.name,
+                         name_of(operation.precision), operation.kernel),
+             "add it to 'peak' and 'matrix_efficiency' in the GPU's file");
     arithmetic = operation.flops / (*gpu.peak[which] * efficiency_of(operation, gpu));
   }
   const auto memory = gpu.memory_bandwidth * gpu.memory_efficiency;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/quantiles.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/cost/size_text.hpp"
 #include "sim/describe/nominal_rates.hpp"
 
@@ -86,10 +87,8 @@ class MeasuredRating {
       }
     }
     if (measured[0].empty() && measured[1].empty()) {
-      throw ConfigError{Problem{node_.where,
-                                "the samples contain no copies between pinned memory and a GPU of this node",
-                                {},
-                                "measure rows h2d_pinned and d2h_pinned, the rates of PCIe, with the probe"}};
+      refuse_at(node_.where, "the samples contain no copies between pinned memory and a GPU of this node",
+                "measure rows h2d_pinned and d2h_pinned, the rates of PCIe, with the probe");
     }
     std::string source;
     for (const auto direction : directions) {

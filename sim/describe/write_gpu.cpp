@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/refuse.hpp"
 #include "sim/cost/calibration_words.hpp"
 #include "sim/fit/kernels.hpp"
 #include "sim/fit/yaml_text.hpp"
@@ -86,11 +87,9 @@ class GpuWriter {
  private:
   void require(bool is_known, std::string_view lack) const {
     if (is_known) return;
-    throw ConfigError{
-        Problem{node_.where,
-                fmt::format("no file of platforms/gpus describes '{}', and {}", ascii_line(gpu_.name), lack),
-                {},
-                "measure kernels with the probe too, or write a file of platforms/gpus by hand"}};
+    refuse_at(node_.where,
+              fmt::format("no file of platforms/gpus describes '{}', and {}", ascii_line(gpu_.name), lack),
+              "measure kernels with the probe too, or write a file of platforms/gpus by hand");
   }
 
   void add(std::string_view text) { written_.yaml += text; }

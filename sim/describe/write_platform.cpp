@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/refuse.hpp"
 #include "sim/cost/size_text.hpp"
 #include "sim/fit/yaml_text.hpp"
 #include "sim/import/topology/node_layout.hpp"
@@ -62,10 +63,8 @@ TopologyMatrix read_matrix(const NodeRow& node) {
     const auto place = problem.where.line == 0
                            ? std::string{}
                            : fmt::format(", line {}, column {}", problem.where.line, problem.where.column);
-    throw ConfigError{Problem{node.matrix_where,
-                              fmt::format("in the text of 'topology_matrix'{}: {}", place, problem.what),
-                              {},
-                              problem.hint}};
+    refuse_at(node.matrix_where, fmt::format("in the text of 'topology_matrix'{}: {}", place, problem.what),
+              problem.hint);
   }
 }
 
@@ -75,11 +74,10 @@ Shape shape_of(const NodeRow& node) {
   if (node.matrix) {
     matrix = read_matrix(node);
     if (matrix.gpus < node.gpus.size()) {
-      throw ConfigError{Problem{
+      refuse_at(
           node.matrix_where,
           fmt::format("the matrix has {} GPUs, but the node's row has {}", matrix.gpus, node.gpus.size()),
-          {},
-          "check whether the matrix is of another node"}};
+          "check whether the matrix is of another node");
     }
     if (matrix.gpus > node.gpus.size()) {
       shape.warnings.push_back(fmt::format(
@@ -161,11 +159,8 @@ const NodeRow& node_of(const Samples& samples, const std::string& file) {
   if (samples.nodes.empty()) {
     Where where;
     where.file = file;
-    throw ConfigError{Problem{
-        std::move(where),
-        "no row describes the measured node",
-        {},
-        "expected a row of kind 'node', as written by gradway-probe, with the GPUs and their topology"}};
+    refuse_at(std::move(where), "no row describes the measured node",
+              "expected a row of kind 'node', as written by gradway-probe, with the GPUs and their topology");
   }
   const auto& node = samples.nodes.front();
   if (samples.nodes.size() > 1) {
@@ -175,16 +170,13 @@ const NodeRow& node_of(const Samples& samples, const std::string& file) {
                               "keep the samples of each node in a separate file"}};
   }
   if (node.gpus.empty()) {
-    throw ConfigError{
-        Problem{node.where, "the row of the node has no 'gpus'", {}, "measure again with gradway-probe"}};
+    refuse_at(node.where, "the row of the node has no 'gpus'", "measure again with gradway-probe");
   }
   for (const auto& gpu : node.gpus) {
     if (gpu.name == node.gpus.front().name) continue;
-    throw ConfigError{
-        Problem{node.where,
-                fmt::format("the node has two kinds of GPU, '{}' and '{}'", node.gpus.front().name, gpu.name),
-                {},
-                "a platform has one kind of GPU: measure each kind separately (CUDA_VISIBLE_DEVICES)"}};
+    refuse_at(node.where,
+              fmt::format("the node has two kinds of GPU, '{}' and '{}'", node.gpus.front().name, gpu.name),
+              "a platform has one kind of GPU: measure each kind separately (CUDA_VISIBLE_DEVICES)");
   }
   return node;
 }

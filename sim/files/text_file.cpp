@@ -7,9 +7,6 @@
 #include "sim/base/printable.hpp"
 
 namespace gradway {
-void refuse_at(Where where, std::string message, std::string hint) {
-  throw ConfigError{Problem{std::move(where), std::move(message), {}, std::move(hint)}};
-}
 
 Where TextFile::whole() const {
   Where where;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 
 namespace gradway {
 
@@ -28,9 +28,6 @@ struct TextFile {
 /// @param shown the file's name in messages
 /// @throws ConfigError if the file is missing, a folder, a pipe or a device
 void check_regular_file(const std::filesystem::path& file, const std::string& shown);
-
-/// @throws ConfigError with one problem
-[[noreturn]] void refuse_at(Where where, std::string message, std::string hint);
 
 /// A line of a text, without its ending.
 struct TextLine {

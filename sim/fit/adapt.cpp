@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/cost/calibration_words.hpp"
 #include "sim/cost/nccl_model.hpp"
 #include "sim/fit/collective_tables.hpp"
@@ -47,10 +47,6 @@ SplitTime split_time(const LinkRate& link, Bytes size) {
   return {link.latency, size / link.bandwidth};
 }
 
-[[noreturn]] void cannot_adapt(std::string message, std::string hint) {
-  throw ConfigError{Problem{{}, std::move(message), {}, std::move(hint)}};
-}
-
 class Adapter {
  public:
   Adapter(const Calibration& calibration, const Samples& samples) : from_{calibration} {
@@ -61,7 +57,7 @@ class Adapter {
 
   Adapted run() {
     if (collectives_.empty() && copies_.empty()) {
-      cannot_adapt(
+      refuse(
           fmt::format("the samples contain no row for a table or a link of calibration '{}'", from_.name),
           "'gradway-probe --adapt' measures collectives and copies; 'gradway show calibration' lists those "
           "of the calibration");
@@ -112,10 +108,10 @@ class Adapter {
     constexpr double most = 4;  // The largest difference between our machines is a factor of 1.9, for TCP.
     for (const auto scale : {scales.fixed, scales.moving}) {
       if (scale <= most && scale >= 1 / most) continue;
-      cannot_adapt(fmt::format("{}: the rows take {:.3g} times as long as in calibration '{}'", name, scale,
-                               from_.name),
-                   "this is another kind of machine, or it was not idle: make a separate calibration with "
-                   "'gradway calibrate fit'");
+      refuse(fmt::format("{}: the rows take {:.3g} times as long as in calibration '{}'", name, scale,
+                         from_.name),
+             "this is another kind of machine, or it was not idle: make a separate calibration with "
+             "'gradway calibrate fit'");
     }
     AdaptedPart part{.what = std::move(name),
                      .rows = static_cast<int>(rows.size()),
@@ -202,11 +198,11 @@ class Adapter {
 
 Adapted adapt(const Calibration& calibration, const Samples& samples, const CalibrationTitle& title) {
   if (!calibration.collectives.empty() || (calibration.tables.empty() && calibration.links.empty())) {
-    cannot_adapt(fmt::format("calibration '{}' has {}", calibration.name,
-                             calibration.collectives.empty()
-                                 ? "neither tables nor links to scale"
-                                 : "single collectives instead of tables by size, which cannot be scaled"),
-                 "make a calibration from the samples with 'gradway calibrate fit'");
+    refuse(fmt::format("calibration '{}' has {}", calibration.name,
+                       calibration.collectives.empty()
+                           ? "neither tables nor links to scale"
+                           : "single collectives instead of tables by size, which cannot be scaled"),
+           "make a calibration from the samples with 'gradway calibrate fit'");
   }
   auto adapted = Adapter{calibration, samples}.run();
   auto& result = adapted.calibration;

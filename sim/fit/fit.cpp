@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/fit/fit.hpp"
 
-#include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/fit/collective_tables.hpp"
 #include "sim/fit/contention.hpp"
 #include "sim/fit/kernels.hpp"
@@ -41,10 +41,8 @@ Calibration fit(const Samples& samples, const CalibrationTitle& title, const Nod
   auto calibration = fit_parts(samples, node);
   calibration.kernel_times = fit_kernel_times(samples, node, title.source);
   if (is_empty(calibration)) {
-    throw ConfigError{Problem{{},
-                              "the samples contain no row to which a calibration can be fitted",
-                              {},
-                              "measure collectives first: a prediction needs rows of all_reduce"}};
+    refuse("the samples contain no row to which a calibration can be fitted",
+           "measure collectives first: a prediction needs rows of all_reduce");
   }
   calibration.source = title.source;
   calibration.date = title.date;

@@ -12,8 +12,8 @@
 #include <set>
 #include <tuple>
 
-#include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/fit/monotone.hpp"
 #include "sim/fit/robust_line.hpp"
 #include "sim/import/topology/gpu_name.hpp"
@@ -121,10 +121,6 @@ void fit_launches(const Samples& samples, KernelRates& rates) {
     if (row.traffic <= tiny) shortest.push_back(row.time);
   }
   if (!shortest.empty()) rates.smallest_kernel = lower_median(shortest);
-}
-
-[[noreturn]] void refuse(std::string message, std::string hint) {
-  throw ConfigError{Problem{{}, std::move(message), {}, std::move(hint)}};
 }
 
 /// File name of the GPU on which the kernels ran.

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/nccl/net_hop.hpp"
 #include "sim/nccl/nvlink_rings.hpp"
 
@@ -163,24 +163,18 @@ Hop CollectiveWays::find_hop(const HopBetweenGpus& asked) const {
     return *std::move(hop);
   if (choose_transport(routes_, platform, settings_, from, to) == Transport::net) {
     if (const auto nics = separate_nics(routes_, rules, from, to, asked.rail)) {
-      throw ConfigError{
-          {{},
-           fmt::format(
-               "no network path from {} to {} on platform '{}': no switch joins the rails of {} and {}",
-               platform.device(from).name, platform.device(to).name, platform.name,
-               platform.device(nics->out).name, platform.device(nics->in).name),
-           {},
-           "NVLinks forward data to the right rail (PXN) unless NCCL_PXN_DISABLE is set, for GPUs that the "
-           "group "
-           "has on each node; without them set NCCL_CROSS_NIC to 0"}};
+      refuse(fmt::format(
+                 "no network path from {} to {} on platform '{}': no switch joins the rails of {} and {}",
+                 platform.device(from).name, platform.device(to).name, platform.name,
+                 platform.device(nics->out).name, platform.device(nics->in).name),
+             "NVLinks forward data to the right rail (PXN) unless NCCL_PXN_DISABLE is set, for GPUs that the "
+             "group "
+             "has on each node; without them set NCCL_CROSS_NIC to 0");
     }
   }
-  throw ConfigError{
-      {{},
-       fmt::format("no transport from {} to {} on platform '{}'", platform.device(from).name,
-                   platform.device(to).name, platform.name),
-       {},
-       "NCCL_P2P_DISABLE, NCCL_SHM_DISABLE or NCCL_P2P_LEVEL leave only NET, and the node has no NIC"}};
+  refuse(fmt::format("no transport from {} to {} on platform '{}'", platform.device(from).name,
+                     platform.device(to).name, platform.name),
+         "NCCL_P2P_DISABLE, NCCL_SHM_DISABLE or NCCL_P2P_LEVEL leave only NET, and the node has no NIC");
 }
 
 /// Hops of trees, in both directions of each edge.

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/cost/channel_rate.hpp"
 #include "sim/cost/contention.hpp"
 #include "sim/nccl/alone_time.hpp"
@@ -48,18 +48,13 @@ Communicator::Communicator(const Routes& routes, NcclSettings settings, const Ca
   const bool may_reduce =
       network && (network->kind == NetworkKind::infiniband || network->kind == NetworkKind::wire);
   if (facts_.collnet && !may_reduce) {
-    throw ConfigError{
-        {{},
-         fmt::format("NCCL_COLLNET_ENABLE: switches of platform '{}' do not reduce", platform().name),
-         {},
-         "only InfiniBand's do (SHARP); leave it out for others"}};
+    refuse(fmt::format("NCCL_COLLNET_ENABLE: switches of platform '{}' do not reduce", platform().name),
+           "only InfiniBand's do (SHARP); leave it out for others");
   }
   if (!choose_plan(CollectiveKind::all_reduce, 1_MiB, facts_, settings_)) {
-    throw ConfigError{{{},
-                       "NCCL_ALGO and NCCL_PROTO exclude every algorithm and protocol of an all-reduce",
-                       {},
-                       facts_.rccl ? "RCCL has rings and trees with LL and Simple; allow one of each"
-                                   : "LL128 needs NVLink between all GPUs of a node; allow Simple or LL"}};
+    refuse("NCCL_ALGO and NCCL_PROTO exclude every algorithm and protocol of an all-reduce",
+           facts_.rccl ? "RCCL has rings and trees with LL and Simple; allow one of each"
+                       : "LL128 needs NVLink between all GPUs of a node; allow Simple or LL");
   }
   find_calibration();
   build_single_node_reference();
@@ -182,14 +177,12 @@ void Communicator::find_calibration() {
   const auto plan = choose_plan(sample_->kind, sample_->size, measured, NcclSettings{});
   expects(plan.has_value(), "without settings NCCL always has a plan");
   if (sample_->time <= plan->latency) {
-    throw ConfigError{
-        {{},
-         fmt::format("calibration '{}': {} of {:.4g} MB on {} ranks in {:.4g} us is impossible, its latency "
-                     "alone is {:.4g} us",
-                     calibration_.name, name_of(sample_->kind), sample_->size.value() / 1e6, sample_->ranks,
-                     sample_->time.value() * 1e6, plan->latency.value() * 1e6),
-         {},
-         "check its 'time' and 'size'; a large buffer shows the rate best"}};
+    refuse(
+        fmt::format("calibration '{}': {} of {:.4g} MB on {} ranks in {:.4g} us is impossible, its latency "
+                    "alone is {:.4g} us",
+                    calibration_.name, name_of(sample_->kind), sample_->size.value() / 1e6, sample_->ranks,
+                    sample_->time.value() * 1e6, plan->latency.value() * 1e6),
+        "check its 'time' and 'size'; a large buffer shows the rate best");
   }
   calibrated_ = (sample_->size / (sample_->time - plan->latency)) / plan->algorithm_bandwidth;
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/nearest.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/platform/builder.hpp"
 #include "sim/platform/description.hpp"
 
@@ -129,10 +130,9 @@ void build(const BuiltPlatform& hardware, const PlatformDescription& description
            PlatformBuilder& builder) {
   const auto count = hardware.nodes_for(ranks);
   if (count > 1 && hardware.node.nics.empty() && !is_one_domain(hardware, count)) {
-    throw ConfigError{{hardware.fabric ? hardware.fabric->where : description.where,
-                       fmt::format("{} nodes, but a node has no NIC", count),
-                       {},
-                       "list the node's 'nics' and link them to its PCIe tree"}};
+    refuse_at(hardware.fabric ? hardware.fabric->where : description.where,
+              fmt::format("{} nodes, but a node has no NIC", count),
+              "list the node's 'nics' and link them to its PCIe tree");
   }
   NodeBuilder{hardware, count, gpu, builder}.add();
   builder.platform().nodes = count;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/base/refuse.hpp"
 #include "sim/platform/builder.hpp"
 
 #include <map>
@@ -28,11 +29,10 @@ class FabricBuilder {
     }
     const auto of_node = nics.empty() ? 1 : nics.begin()->second;
     if (fabric_.nics_per_leaf > of_node) {
-      throw ConfigError{{fabric_.where,
-                         fmt::format("nics_per_leaf {} exceeds the {} NIC{} of a node", fabric_.nics_per_leaf,
-                                     of_node, of_node == 1 ? "" : "s"),
-                         {},
-                         "for all NICs of a node on one leaf, write 'kind: leaf_spine'"}};
+      refuse_at(fabric_.where,
+                fmt::format("nics_per_leaf {} exceeds the {} NIC{} of a node", fabric_.nics_per_leaf, of_node,
+                            of_node == 1 ? "" : "s"),
+                "for all NICs of a node on one leaf, write 'kind: leaf_spine'");
     }
     if (has_uplinks() && is_spread()) note_uplinks(fabric_.has_rails() ? fabric_.nics_per_leaf : of_node);
   }
@@ -70,10 +70,8 @@ class FabricBuilder {
 
   DeviceId add_switch(const std::string& name) {
     if (const auto id = builder_.add_device(name, DeviceKind::fabric_switch, -1)) return *id;
-    throw ConfigError{{fabric_.where,
-                       fmt::format("a part of the node has the name of a fabric switch, '{}'", name),
-                       {},
-                       "rename that part"}};
+    refuse_at(fabric_.where, fmt::format("a part of the node has the name of a fabric switch, '{}'", name),
+              "rename that part");
   }
 
   /// The spines that join a rail with others, or its own.
@@ -133,10 +131,9 @@ void add_nvlink_domains(const NvlinkDomainDescription& domain, PlatformBuilder& 
       const auto name = fmt::format("nvlink_domain{}", number);
       const auto id = builder.add_device(name, DeviceKind::nvswitch, -1);
       if (!id) {
-        throw ConfigError{{domain.where,
-                           fmt::format("a part of the node has the name of an NVLink domain, '{}'", name),
-                           {},
-                           "rename that part"}};
+        refuse_at(domain.where,
+                  fmt::format("a part of the node has the name of an NVLink domain, '{}'", name),
+                  "rename that part");
       }
       switches.emplace(number, *id);
     }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/refuse.hpp"
 #include "sim/platform/description.hpp"
 
 namespace gradway {
@@ -11,10 +12,8 @@ namespace {
 constexpr int most_names = 100000;
 
 [[noreturn]] void bad_range(const NamePattern& pattern) {
-  throw ConfigError{{pattern.where,
-                     fmt::format("'{}' is not a name or a range of names", pattern.text),
-                     {},
-                     "write one name ('gpu3') or a range ('gpu[0-7]')"}};
+  refuse_at(pattern.where, fmt::format("'{}' is not a name or a range of names", pattern.text),
+            "write one name ('gpu3') or a range ('gpu[0-7]')");
 }
 
 int number(const NamePattern& pattern, std::string_view digits) {

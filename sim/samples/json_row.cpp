@@ -8,6 +8,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/cost/plausible.hpp"
 
 namespace gradway {
@@ -42,11 +43,11 @@ bool JsonRow::has(std::string_view key) const {
 }
 
 void JsonRow::fail(const char* key, std::string message, std::string hint) const {
-  throw ConfigError{Problem{places_.value(index_, key), std::move(message), {}, std::move(hint)}};
+  refuse_at(places_.value(index_, key), std::move(message), std::move(hint));
 }
 
 void JsonRow::fail(std::string message, std::string hint) const {
-  throw ConfigError{Problem{places_.row(index_), std::move(message), {}, std::move(hint)}};
+  refuse_at(places_.row(index_), std::move(message), std::move(hint));
 }
 
 const Json& JsonRow::value(const char* key) const {

@@ -9,6 +9,7 @@
 
 #include "sim/base/digest.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/files/text_file.hpp"
 #include "sim/samples/sample_rows.hpp"
 
@@ -20,10 +21,6 @@ using Json = nlohmann::json;
 constexpr std::size_t most_problems = 50;  // Per file.
 constexpr std::string_view list_hint = "expected one list of rows: [ {...}, {...} ]";
 
-[[noreturn]] void refuse(Where where, std::string message, std::string hint) {
-  throw ConfigError{Problem{std::move(where), std::move(message), {}, std::move(hint)}};
-}
-
 /// Limits files that need far more memory than their text. Called with each value.
 class Bounds {
  public:
@@ -33,11 +30,11 @@ class Bounds {
     constexpr int deepest = 16;             // Rows contain lists of pairs.
     constexpr int most_values = 1'000'000;  // A probe writes about ten thousand values.
     if (depth > deepest)
-      refuse(places_.whole(), fmt::format("lists and maps are nested deeper than {} levels", deepest),
-             std::string{list_hint});
+      refuse_at(places_.whole(), fmt::format("lists and maps are nested deeper than {} levels", deepest),
+                std::string{list_hint});
     if (++values_ > most_values)
-      refuse(places_.whole(), fmt::format("the file has more than {} values", most_values),
-             "check that this is the right file, or give only the relevant part");
+      refuse_at(places_.whole(), fmt::format("the file has more than {} values", most_values),
+                "check that this is the right file, or give only the relevant part");
     return true;
   }
 
@@ -49,19 +46,20 @@ class Bounds {
 Json parse(const SampleFile& file, const JsonPlaces& places) {
   const std::string_view text = file.content;
   const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) refuse(places.whole(), "the file is empty", std::string{list_hint});
+  if (first == std::string_view::npos) refuse_at(places.whole(), "the file is empty", std::string{list_hint});
   try {
     return Json::parse(text, Bounds{places});
   } catch (const Json::parse_error& error) {
     const auto offset = error.byte == 0 ? 0 : error.byte - 1;
     const auto c = offset < text.size() ? text[offset] : ' ';
     const bool is_no_number = c == 'N' || c == 'I' || c == 'a';  // NaN, Infinity, nan
-    if (text[first] == '{') refuse(places.at(first, 1), "this is not a list of rows", std::string{list_hint});
-    refuse(places.at(offset, 1), "this is not valid JSON",
-           is_no_number ? "JSON has no NaN and Infinity: remove the rows of failed probes"
-                        : "check whether the file is truncated or was edited by hand");
+    if (text[first] == '{')
+      refuse_at(places.at(first, 1), "this is not a list of rows", std::string{list_hint});
+    refuse_at(places.at(offset, 1), "this is not valid JSON",
+              is_no_number ? "JSON has no NaN and Infinity: remove the rows of failed probes"
+                           : "check whether the file is truncated or was edited by hand");
   } catch (const Json::exception&) {  // A number beyond the range of a double.
-    refuse(places.whole(), "a number in the file is too large", "remove the rows of failed probes");
+    refuse_at(places.whole(), "a number in the file is too large", "remove the rows of failed probes");
   }
 }
 
@@ -69,10 +67,10 @@ void add_file(const SampleFile& file, Samples& samples, std::vector<Problem>& pr
   const JsonPlaces places{file.name, file.content};
   const auto rows = parse(file, places);
   if (!rows.is_array()) {
-    refuse(places.at(file.content.find_first_not_of(" \t\r\n"), 1), "this is not a list of rows",
-           std::string{list_hint});
+    refuse_at(places.at(file.content.find_first_not_of(" \t\r\n"), 1), "this is not a list of rows",
+              std::string{list_hint});
   }
-  if (rows.empty()) refuse(places.whole(), "the list has no rows", std::string{list_hint});
+  if (rows.empty()) refuse_at(places.whole(), "the list has no rows", std::string{list_hint});
   const auto before = problems.size();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (problems.size() - before == most_problems) {

@@ -35,7 +35,7 @@ void check(const Remedy& row) {
   REQUIRE(found != explanation.helps.end());
   const auto step = explanation.run.measured.metrics.step_time;
   CHECK(found->gain(step) > 0.05);
-  if (found->bound()) return;
+  if (found->is_bound) return;
   auto again = row.set;
   for (const auto& [key, value] : found->set) again.push_back({key, value});
   const auto run = simulate(load_scenario(row.scenario, again, data), "fluid");

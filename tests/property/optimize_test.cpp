@@ -41,11 +41,8 @@ TEST_CASE("the best cap is within 0.02 % of an exhaustive search over whole MiB"
     space.jobs = {random_scenario()};
     const auto& scenario = space.jobs.front();
     space.any_bucket_cap = true;
-    space.bucket_caps = {std::nullopt};
-    space.static_graph = {false};
-    space.views = {false};
-    space.hooks = {CommHook::none};
-    space.powersgd_ranks = {1};
+    space.settings = strategy_settings(scenario);
+    for (auto& setting : space.settings) setting.values.resize(1);  // PyTorch's defaults
     const auto result = optimize(space, "fluid", in_parallel(1));
     auto least = step(scenario, std::nullopt);
     for (int mib = 1; mib <= full_cap_range(scenario.model).last; ++mib)

@@ -170,7 +170,7 @@ TEST_CASE("a validation has its cases and statistics as fractions", "[report][js
        {"fast", Seconds{2}, Seconds{1.5}, {Seconds{1}, Seconds{3}}, {}, "measured, P2P"},
        {"given", Seconds{1}, Seconds{1}, {Seconds{1}, Seconds{1}}, {}, "", true}}};
   std::ostringstream out;
-  report::write_json(out, validation);
+  report::write(out, report::json_document(validation));
 
   CHECK(
       Json::parse(out.str()).dump() ==

@@ -67,7 +67,7 @@ TEST_CASE("each answer is what a run of the scenario with its settings gives", "
   CHECK(step == simulate(load_scenario(name, set, data), "fluid").measured.metrics.step_time);
   for (const auto& one : all_of(explanation)) {
     CAPTURE(name, one.name);
-    if (one.bound()) continue;
+    if (one.is_bound) continue;
     auto again = set;
     for (const auto& [key, value] : one.set) again.push_back({key, value});
     CHECK(simulate(load_scenario(name, again, data), "fluid").measured.metrics.step_time == one.step_time);
@@ -86,9 +86,7 @@ TEST_CASE("on the article's g6e host memory is the bottleneck, and faster host m
       std::ranges::find_if(helps, [](const auto& one) { return one.name.ends_with("_2x"); });
   REQUIRE(first_twice != helps.end());
   CHECK(first_twice->name == "host_memory_2x");
-  const auto& faster = std::get<change::FasterPart>(first_twice->change);
-  CHECK(faster.part == HardwarePart::host_memory);
-  CHECK(faster.transport == "SHM");
+  CHECK(first_twice->words == "host memory and what NCCL copies through it (SHM) twice as fast");
   // 587 ms that nothing hides, of which all but the latency of the ring's steps is halved.
   CHECK(first_twice->gain(explanation.run.measured.metrics.step_time) ==
         Approx(0.5 * 587 / 706.1).epsilon(0.002));
@@ -118,7 +116,7 @@ TEST_CASE("perfect overlap is the longer of the step without communication and t
   const auto all = all_of(explanation);
   const auto* bound = find(all, "perfect_overlap");
   REQUIRE(bound);
-  CHECK(bound->bound());
+  CHECK(bound->is_bound);
   CHECK(bound->step_time.value() == Approx(std::max(kernels, 6 * one)));
   const auto overlap = overlap_of(explanation.run, "fluid");
   CHECK(overlap.without_collectives.value() == Approx(kernels));
@@ -201,6 +199,16 @@ TEST_CASE("a step bound by its launches is told what launches that cost nothing 
   CHECK(std::get<bottleneck::Idle>(explanation.run.measured.bottleneck).wait == bottleneck::Wait::launches);
   CHECK(explanation.helps.front().name == "no_launch_cost");
   CHECK(find(explanation.no_help, "gpu_2x"));
+}
+
+TEST_CASE("a value that its key does not allow is no what-if", "[explain]") {
+  const auto has_more_streams = [](const char* streams) {
+    const auto what_ifs = exchange_what_ifs(
+        load_scenario("campaign/llama2_7b-sites", {{"strategy.wan.streams", streams}}, data).job);
+    return std::ranges::find(what_ifs, "streams_2x", &WhatIf::name) != what_ifs.end();
+  };
+  CHECK(has_more_streams("4"));
+  CHECK_FALSE(has_more_streams("9000"));  // at most 10,000
 }
 
 TEST_CASE("answers do not depend on how many are computed at once", "[explain]") {

@@ -25,7 +25,7 @@ SearchResult search(const SearchSpace& space) {
 
 SearchSpace all_settings(Scenario scenario) {
   SearchSpace space;
-  space.sharding = sharding_settings(scenario);
+  space.settings = strategy_settings(scenario);
   space.jobs = {std::move(scenario)};
   return space;
 }
@@ -52,14 +52,14 @@ SearchSpace with_recompute(const std::string& kind, Bytes memory) {
 /// Of all combinations of the values of settings, from one of them on.
 double least_step(const SearchSpace& space, const Strategy& strategy, std::size_t from = 0) {
   auto scenario = space.jobs.front();
-  if (from == space.sharding.size()) {
+  if (from == space.settings.size()) {
     if (!is_consistent(strategy, scenario.job.gpus)) return std::numeric_limits<double>::infinity();
     scenario.job.strategy = strategy;
     const auto run = simulate(scenario, "fluid");
     return fits(scenario, run.measured.memory) ? run.measured.metrics.step_time.value()
                                                : std::numeric_limits<double>::infinity();
   }
-  const auto& setting = space.sharding[from];
+  const auto& setting = space.settings[from];
   auto least = std::numeric_limits<double>::infinity();
   for (const auto& value : setting.values) {
     auto with = strategy;

@@ -17,21 +17,29 @@ using namespace gradway;
 namespace {
 
 const DataPath data{{GRADWAY_SOURCE_DIR}};
-const std::vector<CommHook> all_hooks{CommHook::none, CommHook::fp16, CommHook::bf16, CommHook::powersgd};
+const std::vector<std::string> all_hooks{"none", "fp16", "bf16", "powersgd"};
 
 Scenario shipped(const std::string& name, const std::vector<Override>& set = {}) {
   return load_scenario(name, set, data);
 }
 
-SearchSpace whole_space(Scenario scenario, std::vector<CommHook> hooks) {
+/// Searches a setting with these values alone.
+void search_only(SearchSpace& space, const std::string& name, const std::vector<std::string>& texts) {
+  auto& setting = *std::ranges::find(space.settings, name, &StrategySetting::name);
+  setting.values.clear();
+  for (const auto& text : texts) {
+    auto& value = setting.values.emplace_back(SettingValue{text, space.jobs.front().job.strategy});
+    set_key(value.strategy, name, text);
+  }
+}
+
+SearchSpace whole_space(Scenario scenario, const std::vector<std::string>& hooks) {
   SearchSpace space;
   space.any_bucket_cap = true;
-  space.bucket_caps = {std::nullopt, std::get<Ddp>(scenario.job.strategy).bucket_cap};
-  space.static_graph = {false, true};
-  space.views = {false, true};
-  space.hooks = std::move(hooks);
-  space.powersgd_ranks = {1};
+  space.settings = strategy_settings(scenario);
   space.jobs = {std::move(scenario)};
+  search_only(space, "comm_hook", hooks);
+  search_only(space, "powersgd_rank", {"1"});
   return space;
 }
 
@@ -55,8 +63,8 @@ double step(Scenario scenario, const Ddp& strategy) {
 double by_brute_force(const SearchSpace& space) {
   const auto& scenario = space.jobs.front();
   double least = std::numeric_limits<double>::infinity();
-  for (const auto hook : space.hooks) {
-    for (const bool view : space.views) {
+  for (const auto hook : values_to_try(space, "comm_hook", &Ddp::comm_hook)) {
+    for (const bool view : values_to_try(space, "gradient_as_bucket_view", &Ddp::gradient_as_bucket_view)) {
       auto strategy = pytorch_defaults();
       strategy.comm_hook = hook;
       strategy.gradient_as_bucket_view = view;
@@ -110,7 +118,7 @@ TEST_CASE("of equivalent caps the roundest is written", "[run][optimize]") {
 
 namespace {
 
-void check_against_brute_force(const Scenario& scenario, const std::vector<CommHook>& hooks) {
+void check_against_brute_force(const Scenario& scenario, const std::vector<std::string>& hooks) {
   const auto space = whole_space(scenario, hooks);
   const auto best = found(space).fastest.metrics.step_time.value();
   const auto least = by_brute_force(space);
@@ -133,7 +141,7 @@ TEST_CASE("the search finds the optimum of all caps in whole MiB", "[run][optimi
        {"published/lambda-ada-8x-bert", {{"job.batch_per_gpu", "2"}}},
        {"scale/ddp-24", {}}}));
   CAPTURE(name);
-  check_against_brute_force(shipped(name, set), {CommHook::none});
+  check_against_brute_force(shipped(name, set), {"none"});
 }
 
 TEST_CASE("the search finds the optimum of all caps in whole MiB with hooks", "[run][optimize]") {
@@ -141,7 +149,7 @@ TEST_CASE("the search finds the optimum of all caps in whole MiB with hooks", "[
       GENERATE(values<Row>({{"article/g6e", {{"model", "gpt_small"}, {"job.batch_per_gpu", "4"}}},
                             {"h200-4x/resnet50", {{"nccl.NCCL_P2P_DISABLE", "1"}}},
                             {"scale/ddp-24", {}}}));
-  const auto hook = GENERATE(CommHook::bf16, CommHook::powersgd);
+  const std::string hook = GENERATE("bf16", "powersgd");
   CAPTURE(name);
   check_against_brute_force(shipped(name, set), {hook});
 }
@@ -154,7 +162,7 @@ TEST_CASE("the search meets the article's hand-tuned settings", "[run][optimize]
     strategy.bucket_cap = cap;
     return step(shipped(name), strategy);
   };
-  const auto p4d = found(whole_space(shipped("article/p4d"), {CommHook::none}));
+  const auto p4d = found(whole_space(shipped("article/p4d"), {"none"}));
   CHECK(p4d.fastest.metrics.step_time.value() <= tuned("article/p4d", CommHook::none, 100_MiB));
 
   const auto g6e = found(whole_space(shipped("article/g6e"), all_hooks));
@@ -168,7 +176,7 @@ TEST_CASE("the search meets the article's hand-tuned settings", "[run][optimize]
 TEST_CASE("of settings tied with the fastest the one with the fewest changes is recommended",
           "[run][optimize]") {
   const auto scenario = shipped(GENERATE("article/p4d", "article/g6e", "h200-4x/vit_l_32"));
-  const auto optimum = found(whole_space(scenario, {CommHook::none}));
+  const auto optimum = found(whole_space(scenario, {"none"}));
   const auto choice = [&](const SettingResult& tried) { return choice_of(scenario.job, tried); };
   CHECK(optimum.best.metrics.step_time >= optimum.fastest.metrics.step_time);
   CHECK(are_tied(choice(optimum.best), choice(optimum.fastest)));
@@ -184,7 +192,7 @@ TEST_CASE("of settings tied with the fastest the one with the fewest changes is 
 TEST_CASE("the gain of settings is relative to PyTorch's defaults and the job as written",
           "[run][optimize]") {
   const auto scenario = shipped(GENERATE("article/p4d", "h200-4x/vit_l_32"));
-  const auto optimum = found(whole_space(scenario, {CommHook::none}));
+  const auto optimum = found(whole_space(scenario, {"none"}));
   CHECK(optimum.defaults.metrics.step_time.value() == step(scenario, pytorch_defaults()));
   CHECK(optimum.as_written.metrics.step_time.value() == step(scenario, std::get<Ddp>(scenario.job.strategy)));
   REQUIRE_FALSE(optimum.reverted.empty());
@@ -201,7 +209,7 @@ TEST_CASE("the gain of settings is relative to PyTorch's defaults and the job as
 TEST_CASE("caps in the flat range are within one percent of the best, and the next ones are not",
           "[run][optimize]") {
   const auto scenario = shipped(GENERATE("article/p4d", "article/g6e", "h200-4x/resnet50"));
-  const auto optimum = found(whole_space(scenario, {CommHook::none}));
+  const auto optimum = found(whole_space(scenario, {"none"}));
   REQUIRE(optimum.flat);
   const auto with_cap = [&](int cap) {
     auto strategy = ddp(optimum.best);
@@ -240,11 +248,11 @@ TEST_CASE("of equally good settings the one with the fewest changes is recommend
 
 TEST_CASE("the recommendation is in the search space, even if PyTorch's defaults are better",
           "[run][optimize]") {
-  auto space = whole_space(shipped("article/g6e"), {CommHook::powersgd});
-  space.powersgd_ranks = {2, 4};
+  auto space = whole_space(shipped("article/g6e"), {"powersgd"});
+  search_only(space, "powersgd_rank", {"2", "4"});
   space.any_bucket_cap = false;
-  space.bucket_caps = {25_MiB, 100_MiB};
-  space.views = {true};
+  search_only(space, "bucket_cap", {"25 MiB", "100 MiB"});
+  search_only(space, "gradient_as_bucket_view", {"true"});
   const auto optimum = found(space);
   CHECK(ddp(optimum.best).powersgd_rank == 2);
   CHECK(has(space, ddp(optimum.best)));
@@ -267,7 +275,7 @@ TEST_CASE("settings that do not fit are left out", "[run][optimize]") {
   const auto full = simulate(scenario, "fluid").measured.memory.needed();
   auto& gpu = scenario.platform.gpu_models.front();
   gpu.memory = full;  // PowerSGD keeps the error of every gradient
-  const auto space = whole_space(scenario, {CommHook::none, CommHook::powersgd});
+  const auto space = whole_space(scenario, {"none", "powersgd"});
   const auto result = optimize(space, "fluid", in_parallel(1));
   REQUIRE(result.optimum);
   CHECK(ddp(result.optimum->best).comm_hook == CommHook::none);
@@ -276,13 +284,13 @@ TEST_CASE("settings that do not fit are left out", "[run][optimize]") {
   for (const auto& one : result.left_out) CHECK(ddp(one).comm_hook == CommHook::powersgd);
 
   scenario.platform.gpu_models.front().memory = 1_MB;
-  const auto none = optimize(whole_space(scenario, {CommHook::none}), "fluid", in_parallel(1));
+  const auto none = optimize(whole_space(scenario, {"none"}), "fluid", in_parallel(1));
   CHECK_FALSE(none.optimum);
   CHECK(none.left_out.size() == 2);  // with views and without
 }
 
 TEST_CASE("jobs are compared by the time per sample", "[run][optimize]") {
-  auto space = whole_space(shipped("article/g6e"), {CommHook::none});
+  auto space = whole_space(shipped("article/g6e"), {"none"});
   space.jobs.push_back(shipped("article/g6e", {{"job.accumulate", "4"}}));
   const auto optimum = found(space);
   CHECK(optimum.best.job == 1);

@@ -23,21 +23,6 @@
 namespace gradway::cli {
 namespace {
 
-std::vector<Override> overrides_of_point(const CampaignSearch& search,
-                                         const std::vector<std::string>& values) {
-  auto overrides = search.fixed;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    overrides.push_back({search.axes[i].key, values[i], option_place(search.axes[i], values[i])});
-  return overrides;
-}
-
-void check_clashes(const CampaignSearch& search) {
-  for (const auto& change : search.fixed) {
-    if (std::ranges::find(search.axes, change.key, &Axis::key) != search.axes.end())
-      refuse(fmt::format("'{}' is set and varied", change.key), "leave out '--set' or '--vary' for it");
-  }
-}
-
 /// Groups points that differ in keys of `campaign` only, so that they have the same step.
 std::vector<std::vector<std::size_t>> by_step(const CampaignSearch& search,
                                               const std::vector<report::CampaignPoint>& points) {
@@ -66,15 +51,16 @@ Job fastest_layout(const Scenario& written, const CampaignSearch& search) {
 /// Simulates points with the same step.
 class StepSimulation {
  public:
-  StepSimulation(const CampaignSearch& search, const CampaignQuestions& questions, const DataPath& data)
-      : search_{search}, questions_{questions}, data_{data} {}
+  StepSimulation(const CampaignSearch& search, const CampaignQuestions& questions,
+                 const VariedScenario& varied)
+      : search_{search}, questions_{questions}, varied_{varied} {}
 
   void simulate_point(report::CampaignPoint& point) {
-    const auto overrides = overrides_of_point(search_, point.values);
+    const auto overrides = varied_.overrides_of(point.values);
     if (!run_) {
       run_ = simulated(overrides);
     } else {
-      auto scenario = load_campaign(search_.arguments, overrides, data_);
+      auto scenario = load_campaign(search_.arguments, overrides, varied_.data);
       run_->scenario.campaign = std::move(scenario.campaign);
       run_->scenario.phases = std::move(scenario.phases);
       check_length(*run_);
@@ -88,8 +74,8 @@ class StepSimulation {
  private:
   Run simulated(const std::vector<Override>& overrides) const {
     const auto& arguments = search_.arguments;
-    if (!search_.finds_layout) return step_of_campaign(arguments, overrides, data_, {});
-    auto scenario = load_campaign(arguments, overrides, data_);
+    if (!search_.finds_layout) return step_of_campaign(arguments, overrides, varied_.data, {});
+    auto scenario = load_campaign(arguments, overrides, varied_.data);
     if (!scenario.phases.empty())
       refuse("'--layout' needs a campaign with the same settings from start to end, but this one has phases",
              "search the layout without them, then set it in the scenario");
@@ -101,7 +87,7 @@ class StepSimulation {
 
   const CampaignSearch& search_;
   const CampaignQuestions& questions_;
-  const DataPath& data_;
+  const VariedScenario& varied_;
   std::optional<Run> run_{};
 };
 
@@ -113,14 +99,14 @@ std::string command_of(const CampaignSearch& search) {
 }
 
 std::vector<Failure> simulate_all_points(report::CampaignPoints& campaigns, const CampaignSearch& search,
-                                         const DataPath& data, const CommandContext& context) {
+                                         const VariedScenario& varied, const CommandContext& context) {
   const auto groups = by_step(search, campaigns.points);
   const auto cores = search.arguments.jobs > 0 ? search.arguments.jobs : hardware_threads();
   auto questions = campaigns.questions;
   questions.threads = std::max(1, cores / static_cast<int>(groups.size()));  // groups run in parallel
   std::vector<Failure> failures(campaigns.points.size());
   run_points(context, "campaign", groups.size(), search.arguments.jobs, [&](std::size_t group) {
-    StepSimulation step{search, questions, data};
+    StepSimulation step{search, questions, varied};
     for (const auto i : groups[group]) {
       failures[i] = failure_of([&] {
         step.simulate_point(campaigns.points[i]);
@@ -137,37 +123,28 @@ Status simulate_campaign_points(const CampaignSearch& search, const CLI::App& ap
                                 const CommandContext& context) {
   const auto& arguments = search.arguments;
   const bool writes_files = wants_files(app, arguments.out);
-  const auto data = with_file_cache(context.data);
-  check_clashes(search);
-  check_values(search.axes, [&](const std::vector<std::string>& values) {
-    return check_values(arguments.scenario, overrides_of_point(search, values), data, arguments.price);
-  });
+  const VariedScenario varied{arguments.scenario, search.fixed, search.axes, with_file_cache(context.data),
+                              arguments.price};
+  varied.check();
   report::CampaignPoints campaigns{.scenario = std::filesystem::path{arguments.scenario}.stem().string(),
                                    .axes = search.axes,
                                    .questions = questions_of(arguments, 1)};
   campaigns.questions.only_figures = search.is_ranked;
   for (std::size_t i = 0; i < point_count(campaigns.axes); ++i)
     campaigns.points.push_back({point_values(campaigns.axes, i)});
-  const auto failures = simulate_all_points(campaigns, search, data, context);
-  if (std::ranges::find(failures, Status::done, &Failure::status) == failures.end()) {
-    raise_wrong_input(failures);
-    write_distinct_failures(failures, context.messages);
-    return status_of(failures);
-  }
+  const auto failures = simulate_all_points(campaigns, search, varied, context);
+  if (!has_results(failures, context)) return status_of(failures);
   for (std::size_t i = 0; i < failures.size(); ++i) campaigns.points[i].error = failures[i].text;
   if (search.is_ranked) report::rank(campaigns);
-  const auto json = [&](std::ostream& out) { report::write_json(out, campaigns, GRADWAY_VERSION); };
-  if (arguments.json) {
-    json(context.results);
-  } else {
-    report::write_table(context.results, campaigns, context.style,
-                        search.is_ranked ? command_of(search) : "");
-  }
-  if (writes_files) {
-    write_results(
-        arguments.out, {{search.file, json}},
-        [&](std::ostream& out) { report::write_page(out, campaigns, GRADWAY_VERSION); }, context);
-  }
+  const Results results{
+      .text =
+          [&](auto& out) {
+            report::write_table(out, campaigns, context.style, search.is_ranked ? command_of(search) : "");
+          },
+      .page = [&](auto& out) { report::write_page(out, campaigns, GRADWAY_VERSION); },
+      .files = {{search.file,
+                 [&](auto& out) { report::write(out, report::json_document(campaigns, GRADWAY_VERSION)); }}}};
+  show(results, arguments.json ? search.file : "", writes_files ? arguments.out : "", context);
   // Points that cannot run are a result of a search, but an error of campaigns that were requested one by
   // one.
   return search.is_ranked ? (status_of(failures) == Status::bug ? Status::bug : Status::done)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "sim/base/refuse.hpp"
 #include "sim/cli/import/platform.hpp"
 #include "sim/import/topology/gpu_name.hpp"
 
@@ -13,11 +14,8 @@ void import_topo(const ImportArguments& arguments, const CommandContext& context
   const auto matrix = read_topology_matrix(text.content, text.name);
   const auto list = find_gpu_list(text);
   if (list.gpus > 0 && static_cast<std::size_t>(list.gpus) != matrix.gpus) {
-    throw ConfigError{
-        Problem{list.first,
-                fmt::format("the list has {} GPUs, but the matrix {}", list.gpus, matrix.gpus),
-                {},
-                "give the output of `nvidia-smi -L` and `nvidia-smi topo -m` on the same node"}};
+    refuse_at(list.first, fmt::format("the list has {} GPUs, but the matrix {}", list.gpus, matrix.gpus),
+              "give the output of `nvidia-smi -L` and `nvidia-smi topo -m` on the same node");
   }
   if (list.has_instances)
     warn(context, "the list has MIG instances, which gradway does not simulate: whole GPUs are described");

@@ -4,19 +4,23 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/refuse.hpp"
 #include "sim/cli/points/points.hpp"
 
 namespace gradway::cli {
 namespace {
 
+Where option_place(const Axis& axis, const std::string& value) {
+  Where where;
+  where.file = fmt::format("--vary {}={}", axis.key, value);
+  return where;
+}
+
 class ValueCheck {
  public:
-  using ProblemsAt = std::function<std::vector<Problem>(const std::vector<std::string>&)>;
-
-  ValueCheck(const std::vector<Axis>& axes, const ProblemsAt& problems_at)
-      : axes_{axes}, problems_at_{problems_at} {
+  explicit ValueCheck(const VariedScenario& varied) : varied_{varied}, axes_{varied.axes} {
     unconfirmed_[everything_else];
-    for (const auto& axis : axes)
+    for (const auto& axis : axes_)
       for (const auto& value : axis.values) unconfirmed_[option_place(axis, value).file];
   }
 
@@ -57,7 +61,8 @@ class ValueCheck {
   void check_point(const std::vector<std::string>& values) {
     const auto sources = parts_of(values);
     std::map<std::string, std::vector<Problem>> wrong;
-    for (auto& problem : problems_at_(values)) {
+    for (auto& problem :
+         gradway::check_values(varied_.scenario, varied_.overrides_of(values), varied_.data, varied_.price)) {
       const bool is_of_a_value = std::ranges::find(sources, problem.where.file) != sources.end();
       wrong[is_of_a_value ? problem.where.file : everything_else].push_back(std::move(problem));
     }
@@ -79,23 +84,26 @@ class ValueCheck {
     return problems;
   }
 
+  const VariedScenario& varied_;
   const std::vector<Axis>& axes_;
-  const ProblemsAt& problems_at_;
   std::map<std::string, std::vector<Problem>>
       unconfirmed_;  ///< parts that were wrong at all points so far, with their problems
 };
 
 }  // namespace
 
-Where option_place(const Axis& axis, const std::string& value) {
-  Where where;
-  where.file = fmt::format("--vary {}={}", axis.key, value);
-  return where;
+std::vector<Override> VariedScenario::overrides_of(const std::vector<std::string>& values) const {
+  auto overrides = fixed;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    overrides.push_back({axes[i].key, values[i], option_place(axes[i], values[i])});
+  return overrides;
 }
 
-void check_values(const std::vector<Axis>& axes, const ValueCheck::ProblemsAt& problems_at) {
-  if (auto problems = ValueCheck{axes, problems_at}.run(); !problems.empty())
-    throw ConfigError{std::move(problems)};
+void VariedScenario::check() const {
+  for (const auto& change : fixed)
+    if (std::ranges::find(axes, change.key, &Axis::key) != axes.end())
+      refuse(fmt::format("'{}' is set and varied", change.key), "leave out '--set' or '--vary' for it");
+  if (auto problems = ValueCheck{*this}.run(); !problems.empty()) throw ConfigError{std::move(problems)};
 }
 
 }  // namespace gradway::cli

@@ -53,11 +53,11 @@ std::vector<fs::path> finished_shards(const fs::path& folder) {
       shards.push_back(entry->path());
   }
   if (error)
-    throw ConfigError{problem_of(fmt::format("cannot read '{}': {}", folder.string(), error.message()),
-                                 "name the folders that '--shard' wrote into")};
+    refuse(fmt::format("cannot read '{}': {}", folder.string(), error.message()),
+           "name the folders that '--shard' wrote into");
   if (shards.empty())
-    throw ConfigError{problem_of(fmt::format("there is no finished shard in '{}'", folder.string()),
-                                 "name the folders that '--shard' wrote into with '--out'")};
+    refuse(fmt::format("there is no finished shard in '{}'", folder.string()),
+           "name the folders that '--shard' wrote into with '--out'");
   std::ranges::sort(shards);
   return shards;
 }
@@ -67,9 +67,8 @@ report::SweepShard read(const fs::path& folder) {
   const auto text = checked_content(summary_file, {std::istreambuf_iterator<char>{file}, {}});
   auto shard = text ? report::read_shard(*text) : std::nullopt;
   if (!shard)
-    throw ConfigError{
-        problem_of(fmt::format("'{}' is damaged, or is not a shard", (folder / summary_file).string()),
-                   "run this shard again: finished points are not simulated again")};
+    refuse(fmt::format("'{}' is damaged, or is not a shard", (folder / summary_file).string()),
+           "run this shard again: finished points are not simulated again");
   return std::move(*shard);
 }
 
@@ -126,12 +125,11 @@ class Shards {
     if (missing.empty()) return;
     const auto named = std::min(missing.size(), most_named);
     const auto unnamed = missing.size() > named ? fmt::format(" and {} more", missing.size() - named) : "";
-    throw ConfigError{problem_of(
-        fmt::format("{} of {} shards {} missing or not finished: {}{}", missing.size(), count,
-                    missing.size() == 1 ? "is" : "are",
-                    fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(named), ", "),
-                    unnamed),
-        run_again({missing.front(), count}))};
+    refuse(fmt::format("{} of {} shards {} missing or not finished: {}{}", missing.size(), count,
+                       missing.size() == 1 ? "is" : "are",
+                       fmt::join(missing.begin(), missing.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+                       unnamed),
+           run_again({missing.front(), count}));
   }
 
   std::map<std::size_t, Found> all_;
@@ -157,10 +155,9 @@ void place(const Found& finished, MergedSweep& merged) {
     }
   }
   if (missing == 0) return;
-  throw ConfigError{
-      problem_of(fmt::format("{} of the {} points of {} in '{}' are missing or damaged", missing,
-                             places.size(), in_words(finished.shard.shard), finished.folder.string()),
-                 run_again(finished.shard.shard))};
+  refuse(fmt::format("{} of the {} points of {} in '{}' are missing or damaged", missing, places.size(),
+                     in_words(finished.shard.shard), finished.folder.string()),
+         run_again(finished.shard.shard));
 }
 
 }  // namespace

@@ -56,6 +56,13 @@ void write_distinct_failures(const std::vector<Failure>& failures, std::ostream&
   }
 }
 
+bool has_results(const std::vector<Failure>& failures, const CommandContext& context) {
+  if (std::ranges::find(failures, Status::done, &Failure::status) != failures.end()) return true;
+  raise_wrong_input(failures);
+  write_distinct_failures(failures, context.messages);
+  return false;
+}
+
 void add_jobs(CLI::App& app, int& jobs) {
   app.add_option("--jobs", jobs, "number of simulations to run in parallel (default: one per core)")
       ->type_name("N")

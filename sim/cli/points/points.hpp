@@ -26,19 +26,31 @@ std::vector<Failure> run_points(
     const std::function<void(std::size_t)>& run,
     Progress::WithoutTerminal without_terminal = Progress::WithoutTerminal::silent);
 
-/// The place of an axis's value, for messages: "--vary job.gpus=4".
-Where option_place(const Axis& axis, const std::string& value);
+/// A scenario with several values of some keys.
+struct VariedScenario {
+  std::string scenario;
+  std::vector<Override> fixed;
+  std::vector<Axis> axes;
+  DataPath data;
+  PriceChoice price;
 
-/// Finds the errors that concern a value at every point that has it, such as a typing error, and those that
-/// concern no value and occur at every point, before any point runs. Errors at some points only are left to
-/// these points: a value of one axis may be incompatible with some values of another.
-/// @param problems_at errors of the point with these values; an error of a value is at its `option_place`
-/// @throws ConfigError with each of these errors once
-void check_values(const std::vector<Axis>& axes,
-                  const std::function<std::vector<Problem>(const std::vector<std::string>&)>& problems_at);
+  /// The overrides of a point. The place of a value is its option, "--vary job.gpus=4".
+  /// @param values one per axis
+  std::vector<Override> overrides_of(const std::vector<std::string>& values) const;
+
+  /// Finds the errors that concern a value at every point that has it, such as a typing error, and those that
+  /// concern no value and occur at every point, before any point runs. Errors at some points only are left to
+  /// these points: a value of one axis may be incompatible with some values of another.
+  /// @throws ConfigError with each of these errors once, and for a key that is set and varied
+  void check() const;
+};
 
 /// Status of the first point that failed; a bug takes precedence.
 Status status_of(const std::vector<Failure>& failures);
+
+/// Whether any point has a result. If none has, writes the message of each failure once.
+/// @throws ConfigError with each problem once, if all points failed due to wrong input
+bool has_results(const std::vector<Failure>& failures, const CommandContext& context);
 
 /// @throws ConfigError with each problem once, if all failures are due to wrong input
 void raise_wrong_input(const std::vector<Failure>& failures);

@@ -62,6 +62,10 @@ std::vector<Override> overrides_of(const std::vector<std::string>& set, const Sh
   return overrides;
 }
 
+CLI::Option* add_flag(CLI::App& app, const std::string& name, bool& flag, const std::string& help) {
+  return app.add_flag(name, flag, help)->disable_flag_override();
+}
+
 void add_engine(CLI::App& app, std::string& name) {
   app.add_option("--engine", name,
                  fmt::format("engine: {}; auto selects the fastest (default: {})",
@@ -114,8 +118,7 @@ std::optional<double> percentage(std::string_view option, const std::optional<st
 }
 
 CLI::Option* add_page_data(CLI::App& app, bool& page_data) {
-  return app.add_flag("--page-data", page_data, "print the data of report.html as JSON")
-      ->disable_flag_override();
+  return add_flag(app, "--page-data", page_data, "print the data of report.html as JSON");
 }
 
 }  // namespace gradway::cli

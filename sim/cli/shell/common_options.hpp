@@ -15,6 +15,9 @@ class Option;
 
 namespace gradway::cli {
 
+/// Adds an option without a value. @return the option
+CLI::Option* add_flag(CLI::App& app, const std::string& name, bool& flag, const std::string& help);
+
 /// Adds `--engine NAME`. @param name holds the default
 void add_engine(CLI::App& app, std::string& name);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/cli/shell/out_folder.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -38,6 +40,16 @@ void write_results(const std::string& folder, std::vector<OutputFile> files,
   write_named_files(folder, files, context, remark);
   if (!report::has_page())
     context.messages << "report.html is not written: gradway was built without it (GRADWAY_PAGE)\n";
+}
+
+void show(const Results& results, std::string_view printed, const std::string& folder,
+          const CommandContext& context, const std::string& remark) {
+  if (printed.empty()) {
+    results.text(context.results);
+  } else {
+    std::ranges::find(results.files, printed, &OutputFile::name)->write(context.results);
+  }
+  if (!folder.empty()) write_results(folder, results.files, results.page, context, remark);
 }
 
 }  // namespace gradway::cli

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/cli/shell/command_context.hpp"
@@ -30,5 +31,18 @@ void write_named_files(const std::string& folder, const std::vector<OutputFile>&
 void write_results(const std::string& folder, std::vector<OutputFile> files,
                    const std::function<void(std::ostream&)>& page, const CommandContext& context,
                    const std::string& remark = "");
+
+/// What a command found out, in all forms.
+struct Results {
+  std::function<void(std::ostream&)> text;  ///< for a person
+  std::function<void(std::ostream&)> page;  ///< report.html
+  std::vector<OutputFile> files;            ///< the first has the document that `--json` prints
+};
+
+/// Prints results, and writes their files and their page if there is a folder.
+/// @param printed name of the file that is printed; empty: the text
+/// @param folder of `--out`; empty: no files
+void show(const Results& results, std::string_view printed, const std::string& folder,
+          const CommandContext& context, const std::string& remark = "");
 
 }  // namespace gradway::cli

@@ -46,7 +46,7 @@ void answer_campaigns(std::ostream& out, const std::string& text, const DataPath
     point.error = fmt::format("{}", fmt::join(failure.reasons, "; "));
   });
   report::rank(campaigns);
-  report::write_json(out, campaigns, GRADWAY_VERSION);
+  report::write(out, report::json_document(campaigns, GRADWAY_VERSION));
 }
 
 void answer_scenario(std::ostream& out, const std::string& text, const DataPath& data) {

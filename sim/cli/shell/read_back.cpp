@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/refuse.hpp"
 #include "sim/config/config.hpp"
 #include "sim/samples/read_samples.hpp"
 
@@ -23,11 +24,9 @@ void check(const std::string& input, const Read& read) {
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     Where where;
     where.file = input;
-    throw ConfigError{Problem{where,
-                              fmt::format("the file made from this input is invalid: {}", first.what),
-                              {},
-                              fmt::format("a value of the input is probably far out of range{}",
-                                          line.empty() ? "" : fmt::format(": it leads to '{}'", line))}};
+    refuse_at(where, fmt::format("the file made from this input is invalid: {}", first.what),
+              fmt::format("a value of the input is probably far out of range{}",
+                          line.empty() ? "" : fmt::format(": it leads to '{}'", line)));
   }
 }
 

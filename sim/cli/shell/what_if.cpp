@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/base/shell_word.hpp"
 #include "sim/cli/shell/files.hpp"
 #include "sim/config/find/file_cache.hpp"
@@ -130,11 +130,9 @@ void add_plan_files(report::PlanPage& page, const DataPath& data) {
 
 void check_has_engine() {
   if (report::has_engine()) return;
-  throw ConfigError{{Problem{{},
-                             "gradway was built without the engine for pages that simulate other settings",
-                             {},
-                             "in the checkout: scripts/setup --for wasm, cmake --preset wasm, cmake --build "
-                             "--preset wasm, then build gradway again (docs/install.md)"}}};
+  refuse("gradway was built without the engine for pages that simulate other settings",
+         "in the checkout: scripts/setup --for wasm, cmake --preset wasm, cmake --build --preset wasm, then "
+         "build gradway again (docs/install.md)");
 }
 
 }  // namespace gradway::cli

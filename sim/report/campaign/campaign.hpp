@@ -45,7 +45,6 @@ void write_text(std::ostream& out, const Campaign& campaign, const Style& style)
 
 /// One document, with full precision and definitions.
 JsonDocument json_document(const Campaign& campaign, std::string_view version);
-void write_json(std::ostream& out, const Campaign& campaign, std::string_view version);
 
 /// Statistics over the runs of a campaign, in full precision.
 nlohmann::ordered_json campaign_estimate_json(const CampaignEstimate& estimate);

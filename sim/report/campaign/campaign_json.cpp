@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/campaign/campaign.hpp"
+#include "sim/report/format/or_null.hpp"
 #include "sim/report/format/price.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
@@ -13,14 +14,6 @@ namespace gradway::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json or_null(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json or_null(const std::optional<Seconds>& time) {
-  return time ? Json(time->value()) : Json(nullptr);
-}
 
 Json buckets_json(const std::array<double, bucket_count>& seconds) {
   Json json = Json::object();
@@ -250,7 +243,7 @@ JsonDocument json_document(const Campaign& campaign, std::string_view version) {
               {"gradway", version},
               {"scenario", scenario_json(run.scenario)},
               {"plan", plan_json(answers.plan, local && local->clients ? &*local->clients : nullptr)},
-              {"usd_per_node_hour", answers.per_node ? Json(answers.per_node->value()) : Json(nullptr)},
+              {"usd_per_node_hour", or_null(answers.per_node)},
               {"price", price_json(answers.price)},
               {"estimate", campaign_estimate_json(answers.estimate)},
               {"limits", limits_json(campaign)},
@@ -268,10 +261,6 @@ JsonDocument json_document(const Campaign& campaign, std::string_view version) {
               {"basis", describe(basis)},
               {"warnings", describe(warnings)},
               {"warning_codes", codes_of(warnings)}};
-}
-
-void write_json(std::ostream& out, const Campaign& campaign, std::string_view version) {
-  write(out, json_document(campaign, version));
 }
 
 }  // namespace gradway::report

@@ -16,6 +16,7 @@
 #include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/json_document.hpp"
+#include "sim/report/format/or_null.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
@@ -50,14 +51,6 @@ std::optional<double> cost_of(const CampaignEstimate& estimate) {
   return estimate.usd ? std::optional{estimate.usd->value} : std::nullopt;
 }
 
-Json index_or_null(const std::optional<std::size_t>& index) {
-  return index ? Json(*index) : Json(nullptr);
-}
-
-Json figure_or_null(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
 bool has_limits(const CampaignPoints& points) {
   return points.questions.deadline || points.questions.budget_usd;
 }
@@ -74,50 +67,8 @@ Leaders leaders_in(const CampaignPoints& points,
   return leaders_of(choices);
 }
 
-/// Cells of the limits: the share of runs that meet each, and the excess over it.
-void add_limits(std::vector<std::string>& cells, const CampaignPoint& point,
-                const CampaignQuestions& questions) {
-  const auto add = [&](const std::optional<double>& over, const std::optional<double>& kept,
-                       const std::string& excess) {
-    cells.push_back(over ? percent_text(*kept) : "no price");
-    cells.push_back(over && *over > 0 ? "+" + excess : "");
-  };
-  if (questions.deadline)
-    add(point.late_s, point.in_time, span_text(Seconds{std::abs(point.late_s.value_or(0))}));
-  if (questions.budget_usd)
-    add(point.over_usd, point.in_budget, usd_text(std::abs(point.over_usd.value_or(0))));
-}
-
 bool has_layouts(const CampaignPoints& points) {
   return std::ranges::any_of(points.points, [](const CampaignPoint& point) { return point.job.has_value(); });
-}
-
-std::vector<Table::Column> campaign_columns(const CampaignPoints& points) {
-  constexpr auto right = Table::Align::right;
-  std::vector<Table::Column> columns;
-  for (const auto& axis : points.axes) columns.push_back({axis.key == "job.gpus" ? "GPUs" : axis.key});
-  if (has_layouts(points)) {
-    columns.push_back({"layout", {}, 1});
-    columns.push_back({"MFU", right, 5});
-    columns.push_back({"step time", right, 6});
-    columns.push_back({"90 % interval", right, 7});
-  }
-  columns.push_back({"takes", right});
-  if (!points.is_ranked) columns.push_back({"90 % interval", right});
-  columns.push_back({"USD", right});
-  if (!points.is_ranked) columns.push_back({"goodput", right});
-  if (const auto& deadline = points.questions.deadline) {
-    columns.push_back({fmt::format("in {}", span_text(*deadline))});
-    columns.push_back({"", right, 4});
-  }
-  if (const auto& budget = points.questions.budget_usd) {
-    columns.push_back({fmt::format("for {} USD", usd_text(*budget))});
-    columns.push_back({"", right, 4});
-  }
-  columns.push_back({"speed", {}, 3});
-  columns.push_back({"cost", {}, 2});
-  if (has_limits(points) && !points.is_ranked) columns.push_back({""});
-  return columns;
 }
 
 /// The best points, for the marks of a table.
@@ -127,25 +78,43 @@ struct BestPoints {
   Leaders cheapest;
 };
 
-std::vector<std::string> campaign_cells(const CampaignPoints& points, std::size_t index,
-                                        const BestPoints& best_points) {
+/// The columns of a point, and its cells in them.
+std::vector<Table::Cell> cells_of(const CampaignPoints& points, std::size_t index,
+                                  const BestPoints& best_points) {
+  constexpr auto right = Table::Align::right;
   const auto& point = points.points[index];
   const auto& estimate = *point.estimate;
-  auto cells = point.values;
-  if (has_layouts(points)) {
-    cells.push_back(point.job ? describe_briefly(*point.job) : "");
-    cells.push_back(point.mfu ? percent_text(*point.mfu) : "");
-    cells.push_back(time_text(point.step));
-    cells.push_back(range_text(point.range.low, point.range.high));
+  std::vector<Table::Cell> cells;
+  // The share of runs that meet a limit, and the excess over it.
+  const auto add_limit = [&](const std::string& title, const std::optional<double>& over,
+                             const std::optional<double>& kept, const std::string& excess) {
+    cells.push_back({{title}, over ? percent_text(*kept) : "no price"});
+    cells.push_back({{"", right, 4}, over && *over > 0 ? "+" + excess : ""});
+  };
+  for (std::size_t i = 0; i < points.axes.size(); ++i) {
+    const auto& key = points.axes[i].key;
+    cells.push_back({{key == "job.gpus" ? "GPUs" : key}, point.values[i]});
   }
-  cells.push_back(span_text(Seconds{estimate.seconds.value}));
-  if (!points.is_ranked) cells.push_back(span_range_text(estimate.seconds));
-  cells.push_back(estimate.usd ? usd_text(estimate.usd->value) : "");
-  if (!points.is_ranked) cells.push_back(percent_text(estimate.goodput.value));
-  add_limits(cells, point, points.questions);
-  cells.push_back(mark_of(best_points.fastest, index, "fastest"));
-  cells.push_back(mark_of(best_points.cheapest, index, "cheapest"));
-  if (has_limits(points) && !points.is_ranked) cells.push_back(best_points.best == index ? "best" : "");
+  if (has_layouts(points)) {
+    cells.push_back({{"layout", {}, 1}, point.job ? describe_briefly(*point.job) : ""});
+    cells.push_back({{"MFU", right, 5}, point.mfu ? percent_text(*point.mfu) : ""});
+    cells.push_back({{"step time", right, 6}, time_text(point.step)});
+    cells.push_back({{"90 % interval", right, 7}, range_text(point.range.low, point.range.high)});
+  }
+  cells.push_back({{"takes", right}, span_text(Seconds{estimate.seconds.value})});
+  if (!points.is_ranked) cells.push_back({{"90 % interval", right}, span_range_text(estimate.seconds)});
+  cells.push_back({{"USD", right}, estimate.usd ? usd_text(estimate.usd->value) : ""});
+  if (!points.is_ranked) cells.push_back({{"goodput", right}, percent_text(estimate.goodput.value)});
+  if (const auto& deadline = points.questions.deadline)
+    add_limit(fmt::format("in {}", span_text(*deadline)), point.late_s, point.in_time,
+              span_text(Seconds{std::abs(point.late_s.value_or(0))}));
+  if (const auto& budget = points.questions.budget_usd)
+    add_limit(fmt::format("for {} USD", usd_text(*budget)), point.over_usd, point.in_budget,
+              usd_text(std::abs(point.over_usd.value_or(0))));
+  cells.push_back({{"speed", {}, 3}, mark_of(best_points.fastest, index, "fastest")});
+  cells.push_back({{"cost", {}, 2}, mark_of(best_points.cheapest, index, "cheapest")});
+  if (has_limits(points) && !points.is_ranked)
+    cells.push_back({{""}, best_points.best == index ? "best" : ""});
   return cells;
 }
 
@@ -272,7 +241,7 @@ void rank(CampaignPoints& points) {
 
 void write_table(std::ostream& out, const CampaignPoints& points, const Style& style,
                  std::string_view command) {
-  Table table{campaign_columns(points)};
+  Table table;
   const BestPoints best_points{points.best(), points.fastest(), points.cheapest()};
   std::size_t rows = 0;
   std::size_t unlisted = 0;
@@ -283,7 +252,7 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
     } else if (points.is_ranked && rows == max_rows) {
       ++unlisted;
     } else {
-      table.add(campaign_cells(points, i, best_points));
+      table.add_cells(cells_of(points, i, best_points));
       ++rows;
     }
   }
@@ -309,12 +278,12 @@ JsonDocument json_document(const CampaignPoints& points, std::string_view versio
     } else if (point.report.json().is_null()) {
       run["step_time_s"] = point.step.value();
       run["interval"] = {point.range.low.value(), point.range.high.value()};
-      run["mfu"] = figure_or_null(point.mfu);
+      run["mfu"] = or_null(point.mfu);
       run["estimate"] = campaign_estimate_json(*point.estimate);
-      run["limits"] = {{"deadline_kept", figure_or_null(point.in_time)},
-                       {"late_s", figure_or_null(point.late_s)},
-                       {"budget_kept", figure_or_null(point.in_budget)},
-                       {"over_usd", figure_or_null(point.over_usd)}};
+      run["limits"] = {{"deadline_kept", or_null(point.in_time)},
+                       {"late_s", or_null(point.late_s)},
+                       {"budget_kept", or_null(point.in_budget)},
+                       {"over_usd", or_null(point.over_usd)}};
     } else {
       run.update(point.report.json());
     }
@@ -324,18 +293,14 @@ JsonDocument json_document(const CampaignPoints& points, std::string_view versio
             {"gradway", version},
             {"vary", std::move(vary)},
             {"limits",
-             {{"deadline_s", questions.deadline ? Json(questions.deadline->value()) : Json(nullptr)},
-              {"budget_usd", figure_or_null(questions.budget_usd)},
+             {{"deadline_s", or_null(questions.deadline)},
+              {"budget_usd", or_null(questions.budget_usd)},
               {"sure", questions.sure}}},
             {"runs", std::move(runs)}};
   add_ranking(json, {{"fastest", points.fastest()}, {"cheapest", points.cheapest()}});
-  json["best"] = index_or_null(points.best());
+  json["best"] = or_null(points.best());
   if (!points.notes.empty()) json["notes"] = points.notes;
   return json;
-}
-
-void write_json(std::ostream& out, const CampaignPoints& points, std::string_view version) {
-  write(out, json_document(points, version));
 }
 
 }  // namespace gradway::report

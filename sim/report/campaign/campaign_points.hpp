@@ -71,6 +71,5 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
 
 /// One document: the axes, and under `runs` each point's settings with its report or its error.
 JsonDocument json_document(const CampaignPoints& points, std::string_view version);
-void write_json(std::ostream& out, const CampaignPoints& points, std::string_view version);
 
 }  // namespace gradway::report

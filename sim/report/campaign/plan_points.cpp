@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/refuse.hpp"
 #include "sim/run/simulate.hpp"
 
 namespace gradway::report {
@@ -41,8 +42,7 @@ void simulate_on(CampaignPoint& point, const TrainingPlan& plan, const Cluster& 
                  const CampaignQuestions& questions, const DataPath& data) {
   auto scenario = scenario_on(plan, cluster, data).load();
   if (!scenario.campaign)
-    throw ConfigError{Problem{
-        {}, "the amount of data to train on is not given", {}, "give tokens, or samples, such as 300B"}};
+    refuse("the amount of data to train on is not given", "give tokens, or samples, such as 300B");
   const auto run = simulate(std::move(scenario), "fluid");
   check_length(run);
   add_layout(point, run.scenario);

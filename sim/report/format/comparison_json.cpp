@@ -5,26 +5,18 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/or_null.hpp"
+
 namespace gradway::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json winner_json(const Leaders& leaders) {
-  const auto winner = leaders.winner();
-  return winner ? Json(*winner) : Json{};
-}
 
 Json tied_json(const Leaders& leaders) {
   if (!leaders.tied()) return nullptr;
   Json ahead = Json::array();
   for (const auto i : leaders.which) ahead.push_back(*leaders.probability_first_leads[i]);
   return {{"runs", leaders.which}, {"first_is_ahead", std::move(ahead)}, {"difference", leaders.difference}};
-}
-
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
 }
 
 Json met_json(const std::optional<LimitStatus>& met) {
@@ -37,7 +29,7 @@ Json met_json(const std::optional<LimitStatus>& met) {
 void add_ranking(Json& document, const std::vector<std::pair<std::string, Leaders>>& leaders) {
   Json tied = Json::object();
   for (const auto& [name, of_it] : leaders) {
-    document[name] = winner_json(of_it);
+    document[name] = or_null(of_it.winner());
     tied[name] = tied_json(of_it);
   }
   document["tied"] = std::move(tied);
@@ -50,26 +42,22 @@ void add_ranking(Json& document, const Ranking& ranking) {
 }
 
 Json training_json(const Training& training) {
-  Json json{{"tokens", or_null(training.tokens)},
-            {"samples", training.samples},
-            {"steps", training.steps},
-            {"seconds", training.seconds.value},
-            {"seconds_low", training.seconds.low},
-            {"seconds_high", training.seconds.high},
-            {"cost_usd", nullptr},
-            {"cost_usd_low", nullptr},
-            {"cost_usd_high", nullptr},
-            {"deadline_s", nullptr},
-            {"deadline_met", met_json(training.in_time)},
-            {"budget_usd", or_null(training.budget_usd)},
-            {"budget_met", met_json(training.in_budget)}};
-  if (training.usd) {
-    json["cost_usd"] = training.usd->value;
-    json["cost_usd_low"] = training.usd->low;
-    json["cost_usd_high"] = training.usd->high;
-  }
-  if (training.deadline) json["deadline_s"] = training.deadline->value();
-  return json;
+  const auto cost = [&](double Expected::*part) {
+    return training.usd ? Json((*training.usd).*part) : Json(nullptr);
+  };
+  return {{"tokens", or_null(training.tokens)},
+          {"samples", training.samples},
+          {"steps", training.steps},
+          {"seconds", training.seconds.value},
+          {"seconds_low", training.seconds.low},
+          {"seconds_high", training.seconds.high},
+          {"cost_usd", cost(&Expected::value)},
+          {"cost_usd_low", cost(&Expected::low)},
+          {"cost_usd_high", cost(&Expected::high)},
+          {"deadline_s", or_null(training.deadline)},
+          {"deadline_met", met_json(training.in_time)},
+          {"budget_usd", or_null(training.budget_usd)},
+          {"budget_met", met_json(training.in_budget)}};
 }
 
 }  // namespace gradway::report

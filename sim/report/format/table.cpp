@@ -24,8 +24,18 @@ void Table::add(std::vector<std::string> cells) {
   rows_.push_back({std::move(cells), ""});
 }
 
+void Table::add_cells(std::vector<Cell> cells) {
+  const bool is_first = columns_.empty();
+  std::vector<std::string> texts;
+  for (auto& [column, text] : cells) {
+    if (is_first) columns_.push_back(std::move(column));
+    texts.push_back(std::move(text));
+  }
+  add(std::move(texts));
+}
+
 void Table::add_with_note(std::vector<std::string> cells, const std::string& note) {
-  expects(cells.size() < columns_.size(), "a note replaces the remaining cells");
+  expects(columns_.empty() || cells.size() < columns_.size(), "a note replaces the remaining cells");
   for (auto& cell : cells) cell = one_line(cell);
   rows_.push_back({std::move(cells), one_line(note)});
 }

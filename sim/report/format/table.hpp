@@ -19,10 +19,20 @@ class Table {
     int drop = 0;  ///< columns with larger numbers are dropped first if lines are too long; 0: never
   };
 
+  struct Cell {
+    Column column;
+    std::string text;
+  };
+
+  /// Its columns are those of the first row of cells that is added.
+  Table() = default;
   explicit Table(std::vector<Column> columns) : columns_{std::move(columns)} {}
+  /// @pre the same columns in all rows
+  void add_cells(std::vector<Cell> cells);
   /// @pre as many cells as columns
   void add(std::vector<std::string> cells);
-  /// A row whose remaining cells are replaced by a text of any length. @pre fewer cells than columns
+  /// A row whose remaining cells are replaced by a text of any length. @pre fewer cells than columns, if
+  /// these are known
   void add_with_note(std::vector<std::string> cells, const std::string& note);
   bool empty() const { return rows_.empty(); }
 

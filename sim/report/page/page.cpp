@@ -220,24 +220,27 @@ void write_page(std::ostream& out, const Explanation& explanation, const RunComm
   data["headline"] = headline(run);
   auto& commands = data["commands"] = nlohmann::ordered_json::array();
   for (const auto& answer : explanation.helps)
-    if (!answer.bound()) commands.push_back(command.with(answer.set));
+    if (!answer.is_bound) commands.push_back(command.with(answer.set));
   data["report"] = json_document(run, version, RunQuestions{}).json();
   data["explain"] = json_document(explanation, version).json();
   write_page(out, data);
 }
 
 void write_page(std::ostream& out, const SettingsSearchReport& search, std::string_view version) {
-  auto data = start_of("optimize", search.scenario,
-                       fmt::format("Settings of {} on {}", search.model, search.platform), version);
-  data["job"] = describe(search.model, search.jobs.front());
+  auto data = start_of(
+      "optimize", search.written().name,
+      fmt::format("Settings of {} on {}", search.written().model.name, search.written().platform.name),
+      version);
+  data["job"] = describe(search.written().model.name, search.written().job);
   data["optimize"] = json_document(search, version).json();
   write_page(out, data);
 }
 
 void write_page(std::ostream& out, const LayoutSearchReport& search_report, std::string_view version) {
   auto data =
-      start_of("layouts", search_report.scenario,
-               fmt::format("Layouts of {} on {}", search_report.model, search_report.hardware), version);
+      start_of("layouts", search_report.written.name,
+               fmt::format("Layouts of {} on {}", search_report.written.model.name, search_report.hardware()),
+               version);
   data["layouts"] = json_document(search_report, version).json();
   write_page(out, data);
 }

@@ -8,11 +8,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/base/refuse.hpp"
 #include "sim/report/campaign/plan_points.hpp"
 #include "sim/report/format/json_document.hpp"
+#include "sim/report/format/or_null.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/layouts.hpp"
-#include "sim/workload/blocks.hpp"
 
 namespace gradway::report {
 namespace {
@@ -20,8 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 [[noreturn]] void refuse_damaged() {
-  throw ConfigError{Problem{
-      {}, "the question of the page is damaged", {}, "load the page again; web/DATA.md describes questions"}};
+  refuse("the question of the page is damaged", "load the page again; web/DATA.md describes questions");
 }
 
 int whole(const Json& json, int least, int most) {
@@ -41,18 +41,12 @@ std::vector<Override> overrides_of(const Json& pairs) {
 Json search_json(const LayoutOnCluster& planned, std::string_view version) {
   const auto& [scenario, chosen, search] = planned;
   if (search.ranked.empty()) return nullptr;
-  const auto& model = scenario.model;
-  return json_document({.scenario = scenario.name,
-                        .model = model.name,
-                        .hardware = hardware_in_words(scenario.platform, scenario.job.gpus),
-                        .platform = scenario.platform.name,
-                        .engine = "fluid",
-                        .written = scenario.job,
-                        .shape = {blocks_of(model).count, model.tokens_per_sample, model.experts.number > 0},
-                        .global_batch = static_cast<int>(std::lround(scenario.job.samples())),
-                        .found = search},
-                       version)
-      .json();
+  const LayoutSearchReport search_report{
+      .written = scenario,
+      .engine = "fluid",
+      .global_batch = static_cast<int>(std::lround(scenario.job.samples())),
+      .found = search};
+  return json_document(search_report, version).json();
 }
 
 PlanQuestion question_of(const Json& json) {
@@ -103,7 +97,7 @@ void write_plan_layout(std::ostream& out, const LayoutOnCluster& planned, std::s
       {"interval", {chosen.range.low.value(), chosen.range.high.value()}},
       {"tokens_per_s_per_gpu",
        chosen.metrics.tokens_per_s ? Json(*chosen.metrics.tokens_per_s / scenario.job.gpus) : Json(nullptr)},
-      {"mfu", chosen.metrics.mfu ? Json(*chosen.metrics.mfu) : Json(nullptr)},
+      {"mfu", or_null(chosen.metrics.mfu)},
       {"memory_needed_bytes", chosen.memory.value()},
       {"memory_verdict", name_of(chosen.verdict)},
       {"search", search_json(planned, version)}};

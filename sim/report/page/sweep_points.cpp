@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/format/comparison_json.hpp"
+#include "sim/report/format/or_null.hpp"
 
 namespace gradway::report {
 namespace {
@@ -27,12 +28,7 @@ struct PageKey {
   Json (*value)(const PointResult& result) = nullptr;  ///< value of a point that did not fail; null: a metric
 };
 
-template <class Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json{};
-}
-
-Json or_null(const std::string& text) {
+Json text_or_null(const std::string& text) {
   return text.empty() ? Json{} : Json(text);
 }
 
@@ -42,9 +38,10 @@ constexpr std::string_view metrics_path = "/metrics/";
 constexpr std::array page_keys{
     PageKey{error_path.data(), true},
     PageKey{"/fits", false, [](const PointResult& point) { return Json(point.fits()); }},
-    PageKey{"/does_not_fit", true, [](const PointResult& point) { return or_null(point.does_not_fit); }},
-    PageKey{"/scenario/model", true, [](const PointResult& point) { return or_null(point.model); }},
-    PageKey{"/scenario/platform", true, [](const PointResult& point) { return or_null(point.platform); }},
+    PageKey{"/does_not_fit", true, [](const PointResult& point) { return text_or_null(point.does_not_fit); }},
+    PageKey{"/scenario/model", true, [](const PointResult& point) { return text_or_null(point.model); }},
+    PageKey{"/scenario/platform", true,
+            [](const PointResult& point) { return text_or_null(point.platform); }},
     PageKey{"/scenario/job/gpus", false, [](const PointResult& point) { return or_null(point.gpus); }},
     PageKey{"/scenario/job/batch_per_gpu", false,
             [](const PointResult& point) { return or_null(point.batch_per_gpu); }},
@@ -71,7 +68,7 @@ constexpr std::array page_keys{
 
 Json value_of(const PageKey& key, const SweepPoint& point) {
   const std::string_view path = key.path;
-  if (path == error_path) return or_null(point.error);
+  if (path == error_path) return text_or_null(point.error);
   if (!point.error.empty()) return nullptr;
   if (key.value != nullptr) return key.value(point.result);
   const auto metric =

@@ -18,18 +18,22 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json json_range(const Expected& expected) {
-  return {expected.low, expected.high};
-}
-
 std::optional<Training> whole_run(const PlatformComparison& compared, const Alternative& alternative) {
   if (!compared.goal) return std::nullopt;
   return training_of(*compared.goal, alternative.metrics, alternative.range);
 }
 
-Expected in_hours(const Training& training) {
-  const auto& seconds = training.seconds;
-  return {seconds.value / 3600, seconds.low / 3600, seconds.high / 3600};
+/// Figures that are proportional to the step time, so that they have its interval.
+constexpr std::array ranged{"usd_per_step", "usd_per_million_samples", "run_hours", "run_usd"};
+
+std::array<std::optional<Expected>, ranged.size()> ranged_figures(const Alternative& run,
+                                                                  const std::optional<Training>& training) {
+  std::optional<Expected> hours;
+  if (training) {
+    const auto& [value, low, high] = training->seconds;
+    hours = {value / 3600, low / 3600, high / 3600};
+  }
+  return {usd_per_step(run), usd_per_million_samples(run), hours, training ? training->usd : std::nullopt};
 }
 
 /// Adds the amount of training that was asked for and its limits.
@@ -59,29 +63,22 @@ Json run_json(const PlatformComparison& compared, std::size_t index, const Ranki
   const auto& alternative = compared.runs[index];
   auto json = compared.reports[index].json();
   json["nodes"] = alternative.nodes;
-  auto& interval = json["interval"];
-  auto& costs = json["costs"] = Json::object();
-  costs["usd_per_step"] = nullptr;
-  if (const auto usd = usd_per_step(alternative)) {
-    costs["usd_per_step"] = usd->value;
-    interval["usd_per_step"] = json_range(*usd);
-    interval["usd_per_million_samples"] = json_range(*usd_per_million_samples(alternative));
-  }
-  if (const auto run = whole_run(compared, alternative)) {
-    const auto hours = in_hours(*run);
-    costs["run_hours"] = hours.value;
-    interval["run_hours"] = json_range(hours);
-    costs["run_usd"] = nullptr;
-    if (run->usd) {
-      costs["run_usd"] = run->usd->value;
-      interval["run_usd"] = json_range(*run->usd);
-    }
-    json["training"] = training_json(*run);
+  const auto training = whole_run(compared, alternative);
+  const auto figures = ranged_figures(alternative, training);
+  Json costs = Json::object();
+  for (std::size_t i = 0; i < ranged.size(); ++i) {
+    const std::string name{ranged[i]};
+    const bool is_of_run = name.starts_with("run_");
+    if (name == "usd_per_step" || (is_of_run && training))
+      costs[name] = figures[i] ? Json(figures[i]->value) : Json(nullptr);
+    if (figures[i]) json["interval"][name] = {figures[i]->low, figures[i]->high};
   }
   costs["cheapest"] = ranks.cheapest.winner() == index;
   costs["fastest"] = ranks.fastest.winner() == index;
   costs["tied"] = tied_in(ranks, index);
   costs["pareto"] = pareto;
+  json["costs"] = std::move(costs);
+  if (training) json["training"] = training_json(*training);
   return json;
 }
 
@@ -99,8 +96,6 @@ std::string cells(const std::optional<Expected>& expected) {
 std::string_view mark(const Leaders& leaders, std::size_t run, std::string_view winner) {
   return !leaders.has(run) ? "" : leaders.tied() ? "tied" : winner;
 }
-
-constexpr std::array ranged{"usd_per_step", "usd_per_million_samples", "run_hours", "run_usd"};
 
 }  // namespace
 
@@ -122,10 +117,9 @@ void write_csv(std::ostream& out, const PlatformComparison& compared) {
                        cell(metrics.step_time.value()), cell(run.range.low.value()),
                        cell(run.range.high.value()), cell(metrics.samples_per_s));
     if (metrics.cost_per_hour) out << cell(metrics.cost_per_hour->value());
-    out << ',' << cells(usd_per_step(run)) << cells(usd_per_million_samples(run));
-    const auto training = whole_run(compared, run);
-    out << cells(training ? std::optional{in_hours(*training)} : std::nullopt)
-        << cells(training ? training->usd : std::nullopt) << csv_cell(describe(run.bottleneck).resource)
+    out << ',';
+    for (const auto& figure : ranged_figures(run, whole_run(compared, run))) out << cells(figure);
+    out << csv_cell(describe(run.bottleneck).resource)
         << fmt::format(",{},{},{},true,\n", name_of(run.provenance), mark(ranks.fastest, i, "fastest"),
                        mark(ranks.cheapest, i, "cheapest"));
   }
@@ -159,10 +153,6 @@ JsonDocument json_document(const PlatformComparison& compared, std::string_view 
   document["mixed_evidence"] = is_mixed(compared);
   document["left_out"] = std::move(left_out);
   return document;
-}
-
-void write_json(std::ostream& out, const PlatformComparison& compared, std::string_view version) {
-  write(out, json_document(compared, version));
 }
 
 }  // namespace gradway::report

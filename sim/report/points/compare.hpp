@@ -23,16 +23,20 @@ struct LeftOut {
   std::optional<Training> training{};  ///< set if it was left out because it misses a limit
 };
 
+/// The job that is compared, as it ran on one of the platforms.
+struct ComparedJob {
+  std::string scenario{};
+  std::string model{};
+  Job job{};              ///< except for the number of GPUs
+  SpeedFactors speeds{};  ///< what-if speeds, the same on each platform
+};
+
 /// A finished comparison.
-struct PlatformComparison {
-  std::string scenario;
-  std::optional<TrainingGoal> goal;  ///< set if a whole training was asked for
-  std::string model;
-  Job job;                            ///< except for the number of GPUs
-  SpeedFactors speeds;                ///< what-if speeds, the same on each platform
-  std::vector<Alternative> runs;      ///< cheapest first
-  std::vector<JsonDocument> reports;  ///< one per run
-  std::vector<LeftOut> left_out;
+struct PlatformComparison : ComparedJob {
+  std::optional<TrainingGoal> goal{};   ///< set if a whole training was asked for
+  std::vector<Alternative> runs{};      ///< cheapest first
+  std::vector<JsonDocument> reports{};  ///< one per run
+  std::vector<LeftOut> left_out{};
 };
 
 /// Whether the runs differ in their class of provenance.
@@ -48,6 +52,5 @@ void write_csv(std::ostream& out, const PlatformComparison& compared);
 
 /// One document: under `runs` each report with its costs, then what was left out.
 JsonDocument json_document(const PlatformComparison& compared, std::string_view version);
-void write_json(std::ostream& out, const PlatformComparison& compared, std::string_view version);
 
 }  // namespace gradway::report

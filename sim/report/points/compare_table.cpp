@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <functional>
 #include <map>
 #include <ostream>
 #include <set>
@@ -81,99 +79,48 @@ std::string run_in_words(const Alternative& run) {
                      idle > 0 ? fmt::format(" with {} more, paid and idle", thousands_text(idle)) : "");
 }
 
-/// What the table shows of a run.
-class ShownRun {
- public:
-  ShownRun(const PlatformComparison& compared, std::size_t index)
-      : run_{compared.runs[index]}, mixed_{is_mixed(compared)} {
-    if (compared.goal) training_ = training_of(*compared.goal, run_.metrics, run_.range);
-  }
-
-  std::string step() const {
-    return time_text(run_.metrics.step_time) + (mixed_ ? provenance_mark(run_.provenance).mark : "");
-  }
-  std::string step_range() const { return range_text(run_.range.low, run_.range.high); }
-  std::string throughput() const {
-    const auto& metrics = run_.metrics;
-    return metrics.tokens_per_s ? digits_text(*metrics.tokens_per_s / run_.gpus, 4)
-                                : digits_text(metrics.samples_per_s, 4);
-  }
-  std::string usd_per_hour() const {
-    const auto& cost = run_.metrics.cost_per_hour;
-    return cost ? price_text(cost->value()) : "-";
-  }
-  std::string time() const { return span_text(Seconds{training_->seconds.value}); }
-  std::string time_range() const { return span_range_text(training_->seconds); }
-  std::string cost() const {
-    if (training_) return training_->usd ? usd_text(training_->usd->value) : "-";
-    const auto million = usd_per_million_samples(run_);
-    return million ? digits_text(million->value, 4) : "-";
-  }
-  std::string cost_range() const {
-    if (training_) return training_->usd ? usd_range_text(*training_->usd) : "-";
-    const auto million = usd_per_million_samples(run_);
-    return million ? digits_range(*million) : "-";
-  }
-  std::string met() const { return met_cell(*training_); }
-
- private:
-  const Alternative& run_;
-  bool mixed_;
-  std::optional<Training> training_;
-};
-
-/// A column of the table.
-struct RunColumn {
-  Table::Column column;
-  std::function<std::string(std::size_t)> cell;
-};
-
-std::vector<RunColumn> run_columns(const PlatformComparison& compared, const Leaders& speed,
-                                   const Leaders& cost) {
-  const auto of_run = [&](auto member) {
-    return [&, member](std::size_t i) -> std::string {
-      if constexpr (std::is_invocable_v<decltype(member), const ShownRun&>)
-        return std::invoke(member, ShownRun{compared, i});
-      else
-        return std::invoke(member, compared.runs[i]);
-    };
-  };
+/// The columns of a run, and its cells in them.
+std::vector<Table::Cell> cells_of(const PlatformComparison& compared, std::size_t index, const Leaders& speed,
+                                  const Leaders& cost) {
+  const auto& run = compared.runs[index];
+  const auto& metrics = run.metrics;
+  const auto* mark = is_mixed(compared) ? provenance_mark(run.provenance).mark : "";
   const bool has_tokens = compared.runs.front().metrics.tokens_per_s.has_value();
-  std::vector<RunColumn> columns{
-      {{"platform", left}, of_run([](const Alternative& run) { return run.platform; })},
-      {{"GPUs", right}, of_run([](const Alternative& run) { return thousands_text(run.gpus); })},
-      {{"nodes", right, 2}, of_run([](const Alternative& run) { return thousands_text(run.nodes); })},
-      {{"step time", right}, of_run(&ShownRun::step)},
-      {{range_title, right, compared.goal ? 6 : 4}, of_run(&ShownRun::step_range)},
-      {{has_tokens ? "tokens/s/GPU" : "samples/s", right, 5}, of_run(&ShownRun::throughput)},
-      {{"USD/h", right, 3}, of_run(&ShownRun::usd_per_hour)}};
+  const auto throughput = metrics.tokens_per_s ? *metrics.tokens_per_s / run.gpus : metrics.samples_per_s;
+  const auto& price = metrics.cost_per_hour;
+  std::vector<Table::Cell> cells{
+      {{"platform", left}, run.platform},
+      {{"GPUs", right}, thousands_text(run.gpus)},
+      {{"nodes", right, 2}, thousands_text(run.nodes)},
+      {{"step time", right}, time_text(metrics.step_time) + mark},
+      {{range_title, right, compared.goal ? 6 : 4}, range_text(run.range.low, run.range.high)},
+      {{has_tokens ? "tokens/s/GPU" : "samples/s", right, 5}, digits_text(throughput, 4)},
+      {{"USD/h", right, 3}, price ? price_text(price->value()) : "-"}};
   if (compared.goal) {
-    columns.push_back({{amount_in_words(*compared.goal), right}, of_run(&ShownRun::time)});
-    columns.push_back({{range_title, right, 4}, of_run(&ShownRun::time_range)});
+    const auto training = training_of(*compared.goal, metrics, run.range);
+    const auto& usd = training.usd;
+    cells.push_back({{amount_in_words(*compared.goal), right}, span_text(Seconds{training.seconds.value})});
+    cells.push_back({{range_title, right, 4}, span_range_text(training.seconds)});
+    cells.push_back({{"USD", right}, usd ? usd_text(usd->value) : "-"});
+    cells.push_back({{range_title, right, 1}, usd ? usd_range_text(*usd) : "-"});
+    if (compared.goal->deadline || compared.goal->budget_usd)
+      cells.push_back({{"met", left}, met_cell(training)});
+  } else {
+    const auto million = usd_per_million_samples(run);
+    cells.push_back({{"USD/M samples", right}, million ? digits_text(million->value, 4) : "-"});
+    cells.push_back({{range_title, right, 1}, million ? digits_range(*million) : "-"});
   }
-  columns.push_back({{compared.goal ? "USD" : "USD/M samples", right}, of_run(&ShownRun::cost)});
-  columns.push_back({{range_title, right, 1}, of_run(&ShownRun::cost_range)});
-  if (compared.goal && (compared.goal->deadline || compared.goal->budget_usd))
-    columns.push_back({{"met", left}, of_run(&ShownRun::met)});
-  columns.push_back({{"speed", left}, [&](std::size_t i) { return mark_of(speed, i, "fastest"); }});
-  columns.push_back({{"cost", left}, [&](std::size_t i) { return mark_of(cost, i, "cheapest"); }});
-  columns.push_back({{"bound by", left, 7},
-                     of_run([](const Alternative& run) { return describe(run.bottleneck).resource; })});
-  return columns;
+  cells.push_back({{"speed", left}, mark_of(speed, index, "fastest")});
+  cells.push_back({{"cost", left}, mark_of(cost, index, "cheapest")});
+  cells.push_back({{"bound by", left, 7}, describe(run.bottleneck).resource});
+  return cells;
 }
 
 /// Writes one row per run, with as many columns as fit.
 void write_runs(std::ostream& out, const PlatformComparison& compared, const Leaders& speed,
                 const Leaders& cost, const Style& style) {
-  const auto columns = run_columns(compared, speed, cost);
-  std::vector<Table::Column> shown;
-  for (const auto& [column, cell] : columns) shown.push_back(column);
-  Table table{std::move(shown)};
-  for (std::size_t i = 0; i < compared.runs.size(); ++i) {
-    std::vector<std::string> cells;
-    for (const auto& [column, cell] : columns) cells.push_back(cell(i));
-    table.add(std::move(cells));
-  }
+  Table table;
+  for (std::size_t i = 0; i < compared.runs.size(); ++i) table.add_cells(cells_of(compared, i, speed, cost));
   table.write(out, style);
   if (is_mixed(compared)) write_provenance_legend(out, compared, style);
 }

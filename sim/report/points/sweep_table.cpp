@@ -24,44 +24,9 @@ constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t widest_line = 200;  // of a sparkline with its labels
 constexpr std::size_t fewest_points = 3;  // two points do not show a shape
 
-/// The figures of a report that the table shows.
-struct Figures {
-  Seconds step;
-  double samples_per_s = 0;
-  std::optional<double> tokens_per_s_per_gpu;
-  Seconds exposed;
-  std::optional<double> cost;
-};
-
-/// A point of the table.
-struct ShownPoint {
-  std::optional<Figures> figures;  ///< empty if it failed or does not fit
-  std::string does_not_fit;        ///< reason; empty if it fits
-};
-
-ShownPoint shown_of(const SweepPoint& point) {
-  if (!point.error.empty()) return {};
-  const auto& result = point.result;
-  if (!result.fits()) return {std::nullopt, result.does_not_fit};
-  return {Figures{Seconds{result.figure("step_time_s")}, result.figure("samples_per_s"),
-                  result.known("tokens_per_s_per_gpu"), Seconds{result.figure("exposed_communication_s")},
-                  result.known("cost_usd_per_million_samples")},
-          ""};
+bool has_result(const SweepPoint& point) {
+  return point.error.empty() && point.result.fits();
 }
-
-/// All points and their ranking.
-struct Overview {
-  explicit Overview(const Sweep& sweep) : leaders{ranking_of(sweep).fastest} {
-    for (const auto& point : sweep.points) points.push_back(shown_of(point));
-  }
-  bool nothing_fits() const {
-    return leaders.which.empty() &&
-           std::ranges::any_of(points, [](const ShownPoint& point) { return !point.does_not_fit.empty(); });
-  }
-
-  std::vector<ShownPoint> points;
-  Leaders leaders;
-};
 
 /// "bucket_cap" for "strategy.bucket_cap", unless another axis would have that title.
 std::string title_of(const std::vector<Axis>& axes, std::size_t axis) {
@@ -75,29 +40,35 @@ std::string title_of(const std::vector<Axis>& axes, std::size_t axis) {
 /// A column of result_columns, after the varied values.
 struct ResultColumn {
   const char* title;
-  std::string (*cell)(const Figures&);
+  std::string (*cell)(const PointResult&);
   int drop;  ///< columns with larger numbers are dropped first if space is short; 0: never
 };
 
-std::string exposed_cell(const Figures& figures) {
-  return figures.step > Seconds{} ? percent_text(figures.exposed / figures.step) : "-";
-}
-
+constexpr const char* step_metric = "step_time_s";
+constexpr const char* tokens_metric = "tokens_per_s_per_gpu";
 constexpr const char* tokens_title = "tokens/s/GPU";
 
 const std::vector<ResultColumn> result_columns{
-    {"step time", [](const Figures& figures) { return time_text(figures.step); }, 0},
-    {"samples/s", [](const Figures& figures) { return fmt::format("{:.4g}", figures.samples_per_s); }, 0},
+    {"step time", [](const PointResult& result) { return time_text(Seconds{result.figure(step_metric)}); },
+     0},
+    {"samples/s",
+     [](const PointResult& result) { return fmt::format("{:.4g}", result.figure("samples_per_s")); }, 0},
     {tokens_title,
-     [](const Figures& figures) {
-       return figures.tokens_per_s_per_gpu ? thousands_text(std::llround(*figures.tokens_per_s_per_gpu))
-                                           : "-";
+     [](const PointResult& result) {
+       const auto rate = result.known(tokens_metric);
+       return rate ? thousands_text(std::llround(*rate)) : "-";
      },
      3},
-    {"exposed", exposed_cell, 2},
+    {"exposed",
+     [](const PointResult& result) {
+       const auto step = result.figure(step_metric);
+       return step > 0 ? percent_text(result.figure("exposed_communication_s") / step) : "-";
+     },
+     2},
     {"USD/M samples",
-     [](const Figures& figures) {
-       return figures.cost ? fmt::format("{:.4g}", *figures.cost) : std::string{"-"};
+     [](const PointResult& result) {
+       const auto cost = result.known("cost_usd_per_million_samples");
+       return cost ? fmt::format("{:.4g}", *cost) : "-";
      },
      1}};
 
@@ -110,9 +81,9 @@ struct TableLimits {
 /// Limits to try, widest first.
 const std::vector<TableLimits> limits_to_try{{}, {14, 3}, {14, 2}, {14, 1}, {14, 0}};
 
-Table table_of(const Sweep& sweep, const Overview& overview, const TableLimits& limits) {
-  const bool has_tokens = std::ranges::any_of(overview.points, [](const ShownPoint& point) {
-    return point.figures && point.figures->tokens_per_s_per_gpu;
+Table table_of(const Sweep& sweep, const Leaders& leaders, const TableLimits& limits) {
+  const bool has_tokens = std::ranges::any_of(sweep.points, [](const SweepPoint& point) {
+    return has_result(point) && point.result.known(tokens_metric);
   });
   const auto is_shown = [&](const ResultColumn& result) {
     return result.drop <= limits.max_drop && (has_tokens || result.title != tokens_title);
@@ -128,18 +99,16 @@ Table table_of(const Sweep& sweep, const Overview& overview, const TableLimits& 
   }
   columns.push_back({"", left});
   Table table{std::move(columns)};
-  const auto& leaders = overview.leaders;
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
-    auto cells = sweep.points[i].values;
-    const auto& [figures, does_not_fit] = overview.points[i];
-    if (!does_not_fit.empty()) {
-      table.add_with_note(std::move(cells), does_not_fit);
+    const auto& point = sweep.points[i];
+    auto cells = point.values;
+    if (point.error.empty() && !point.result.fits()) {
+      table.add_with_note(std::move(cells), point.result.does_not_fit);
       continue;
     }
-    for (const auto& result : result_columns) {
-      if (is_shown(result)) cells.push_back(figures ? result.cell(*figures) : "-");
-    }
-    cells.push_back(figures ? mark_of(leaders, i, "fastest") : "failed");
+    for (const auto& column : result_columns)
+      if (is_shown(column)) cells.push_back(point.error.empty() ? column.cell(point.result) : "-");
+    cells.push_back(point.error.empty() ? mark_of(leaders, i, "fastest") : "failed");
     table.add(std::move(cells));
   }
   return table;
@@ -168,7 +137,7 @@ std::vector<double> thinned(const std::vector<double>& values, std::size_t most)
 }
 
 /// A sparkline for each combination of the other axes, with its own scale.
-void write_lines(std::ostream& out, const Sweep& sweep, const Overview& overview, const Style& style) {
+void write_lines(std::ostream& out, const Sweep& sweep, const Style& style) {
   const auto along = axis_of_lines(sweep.axes);
   const auto& values = sweep.axes[along].values;
   if (values.size() < fewest_points) return;
@@ -188,8 +157,8 @@ void write_lines(std::ostream& out, const Sweep& sweep, const Overview& overview
     if (first / stride % values.size() != 0) continue;
     std::vector<double> times;
     for (std::size_t k = 0; k < values.size(); ++k) {
-      const auto& point = overview.points[first + k * stride].figures;
-      times.push_back(point ? point->step.value() : nan);
+      const auto& point = sweep.points[first + k * stride];
+      times.push_back(has_result(point) ? point.result.figure(step_metric) : nan);
     }
     auto cells = sweep.points[first].values;
     cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(along));
@@ -211,14 +180,15 @@ void write_failures(std::ostream& out, const Sweep& sweep) {
 }
 
 /// Writes which points are tied, because the table only marks them.
-void write_leaders(std::ostream& out, const Sweep& sweep, const Overview& overview, const Style& style) {
+void write_leaders(std::ostream& out, const Sweep& sweep, const Leaders& leaders, const Style& style) {
   std::string text;
-  if (overview.nothing_fits()) text = "no point fits";
-  if (overview.leaders.tied()) {
+  if (leaders.which.empty() &&
+      !std::ranges::all_of(sweep.points, [](const SweepPoint& point) { return point.result.fits(); }))
+    text = "no point fits";
+  if (leaders.tied()) {
     std::vector<std::string> names;
     for (const auto& point : sweep.points) names.push_back(fmt::format("{}", fmt::join(point.values, ", ")));
-    text = fmt::format("{} is {}", names[overview.leaders.which.front()],
-                       tie_in_words(overview.leaders, names, "faster"));
+    text = fmt::format("{} is {}", names[leaders.which.front()], tie_in_words(leaders, names, "faster"));
   }
   if (text.empty()) return;
   out << '\n';
@@ -228,16 +198,16 @@ void write_leaders(std::ostream& out, const Sweep& sweep, const Overview& overvi
 }  // namespace
 
 void write_table(std::ostream& out, const Sweep& sweep, const Style& style) {
-  const Overview overview{sweep};
+  const auto leaders = ranking_of(sweep).fastest;
   auto wide = style;
   wide.width = style.table_width;
   const auto fits = [&](const TableLimits& limits) {
-    return table_of(sweep, overview, limits).width() <= wide.width;
+    return table_of(sweep, leaders, limits).width() <= wide.width;
   };
   const auto limits = std::ranges::find_if(limits_to_try, fits);
-  table_of(sweep, overview, limits != limits_to_try.end() ? *limits : limits_to_try.back()).write(out, wide);
-  write_leaders(out, sweep, overview, style);
-  if (!sweep.axes.empty()) write_lines(out, sweep, overview, wide);
+  table_of(sweep, leaders, limits != limits_to_try.end() ? *limits : limits_to_try.back()).write(out, wide);
+  write_leaders(out, sweep, leaders, style);
+  if (!sweep.axes.empty()) write_lines(out, sweep, wide);
   write_failures(out, sweep);
 }
 

@@ -62,118 +62,9 @@ std::vector<std::string> evidence_in_words(const Explanation& explanation) {
   return evidence;
 }
 
-struct ChangeInWords {
-  std::string operator()(const change::FasterPart& faster) const {
-    const auto preposition = faster.part == gradway::HardwarePart::host_memory ? "through" : "over";
-    const auto copies = faster.transport.empty()
-                            ? ""
-                            : fmt::format(" and what NCCL copies {} it ({})", preposition, faster.transport);
-    return fmt::format("{}{} twice as fast", gradway::in_words(faster.part), copies);
-  }
-  std::string operator()(const change::InfiniteLinks& /*none*/) const {
-    return "all links and host memory infinitely fast";
-  }
-  std::string operator()(const change::FreeLaunches& /*none*/) const {
-    return "launches that cost the CPU nothing";
-  }
-  std::string operator()(const change::ShardingChoice& choice) const { return choice.words; }
-  std::string operator()(const change::MoreWorkers& workers) const {
-    return workers.twice ? "twice as many loader workers" : "one more loader worker per rank";
-  }
-  std::string operator()(const change::DecodingOnGpu& /*none*/) const { return "samples decoded on the GPU"; }
-  std::string operator()(const change::DecodingOnCpu& /*none*/) const { return "samples decoded on the CPU"; }
-  std::string operator()(const change::MoreThreads& /*none*/) const {
-    return "twice as many threads of the loader";
-  }
-  std::string operator()(const change::HardwareDecoder& /*none*/) const {
-    return "all images decoded by the GPU's JPEG decoder";
-  }
-  std::string operator()(const change::FasterParser& /*none*/) const { return "lines parsed by PyArrow"; }
-  std::string operator()(const change::SequentialAccess& /*none*/) const {
-    return "samples accessed in the order of the file";
-  }
-  std::string operator()(const change::PagesOnly& /*none*/) const {
-    return "page faults that read one page each (MADV_RANDOM)";
-  }
-  std::string operator()(const change::ClusteredRows& /*none*/) const {
-    return "a file sorted by the column of the predicate";
-  }
-  std::string operator()(const change::ExactStatistics& /*none*/) const {
-    return "statistics that exclude each row group without a matching row";
-  }
-  std::string operator()(const change::ReadAhead& /*none*/) const {
-    return "coming samples read into the cache of each node before workers ask for them";
-  }
-  std::string operator()(const change::Compression& compression) const {
-    return fmt::format("samples compressed with {}", compression.codec);
-  }
-  std::string operator()(const change::StagedToDrives& staged) const {
-    return fmt::format("the dataset staged to a drive of each node ({})", staged.tier);
-  }
-  std::string operator()(const change::MoreStreams& /*none*/) const {
-    return "twice as many requests in flight while staging";
-  }
-  std::string operator()(const change::OtherStaging& staging) const {
-    return staging.when == StageIn::during ? "staged during the job" : "staged before the job starts";
-  }
-  std::string operator()(const change::ReadySamples& /*none*/) const {
-    return "samples ready in memory (a bound)";
-  }
-  std::string operator()(const change::PerfectOverlap& /*none*/) const {
-    return "all communication overlapped by kernels without contention (a bound, not a simulation)";
-  }
-  std::string operator()(const change::SlowGpu& slow) const {
-    return fmt::format("one GPU of {} whose kernels take {:.0f} % longer", slow.gpus,
-                       100 * (slow_gpu_factor - 1));
-  }
-  std::string operator()(const change::MoreInnerSteps& /*none*/) const { return "twice as many inner steps"; }
-  std::string operator()(const change::Int8Updates& /*none*/) const { return "updates sent in int8"; }
-  std::string operator()(const change::LongestOverlap& /*none*/) const {
-    return "exchanges overlapped by all inner steps until the next exchange";
-  }
-  std::string operator()(const change::FasterWan& /*none*/) const {
-    return "links between workers twice as fast";
-  }
-  std::string operator()(const change::MoreConnections& /*none*/) const {
-    return "twice as many TCP connections";
-  }
-  std::string operator()(const change::NoLoss& /*none*/) const { return "a network that loses no packets"; }
-  std::string operator()(const change::OtherCongestion& control) const {
-    return fmt::format("{} as the congestion control of the senders", name_of(control.congestion));
-  }
-  std::string operator()(const change::SelectiveRepeat& /*none*/) const {
-    return "NICs that repeat lost packets alone";
-  }
-  std::string operator()(const change::AdaptiveRouting& /*none*/) const {
-    return "switches that spread flows over their uplinks by load";
-  }
-  std::string operator()(const change::MoreQueuePairs& pairs) const {
-    return fmt::format("{} queue pairs per connection", pairs.each);
-  }
-  std::string operator()(const change::MoreSockets& connections) const {
-    return fmt::format("{} TCP connections per channel of NCCL", connections.sockets);
-  }
-  std::string operator()(const change::LargerBuffers& larger) const {
-    return fmt::format("buffers of NCCL {} times as large", larger.times);
-  }
-  std::string operator()(const change::NoHostReads& /*none*/) const {
-    return "no values read back from the GPU";
-  }
-  std::string operator()(const change::LocalBatchNorm& /*none*/) const {
-    return "BatchNorm over each rank's own batch";
-  }
-  std::string operator()(const change::OtherTables& tables) const {
-    return tables.sharding == TableSharding::row_wise ? "embedding tables divided by rows"
-                                                      : "whole embedding tables on the ranks";
-  }
-  std::string operator()(const change::NoUnusedSearch& /*none*/) const {
-    return "a static graph, without the search for unused parameters";
-  }
-};
-
 /// "host memory twice as fast, which does not fit"
 std::string words_of(const Counterfactual& answer) {
-  auto words = std::visit(ChangeInWords{}, answer.change);
+  auto words = answer.words;
   if (answer.verdict != MemoryVerdict::fits) words += fmt::format(", which {}", name_of(answer.verdict));
   return words;
 }
@@ -215,7 +106,7 @@ void write_counterfactual(std::ostream& out, const Counterfactual& answer, Secon
   const auto indent = 2 + bar_width + head.size();
   const auto lines = wrap(fmt::format("{}: {}", words_of(answer), time_text(answer.step_time)),
                           std::max(style.width, indent + narrowest_text) - indent);
-  out << "  " << style.paint(answer.bound() ? Paint::dim : Paint::green, bar(gain)) << head << lines.front()
+  out << "  " << style.paint(answer.is_bound ? Paint::dim : Paint::green, bar(gain)) << head << lines.front()
       << '\n';
   for (std::size_t i = 1; i < lines.size(); ++i) out << std::string(indent, ' ') << lines[i] << '\n';
 }
@@ -225,7 +116,7 @@ void write_commands(std::ostream& out, const std::vector<Counterfactual>& answer
                     const RunCommand& command) {
   std::string text;
   for (const auto& answer : answers) {
-    if (!answer.bound()) text += fmt::format("    {}\n", command.with(answer.set));
+    if (!answer.is_bound) text += fmt::format("    {}\n", command.with(answer.set));
   }
   if (!text.empty()) out << "\n  commands to try\n" << text;
 }
@@ -282,11 +173,12 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
 
 Json answer_json(const Counterfactual& answer, Seconds step) {
   Json set = Json::object();
-  for (const auto& [key, value] : answer.set) set[key] = value;
+  if (!answer.is_bound)
+    for (const auto& [key, value] : answer.set) set[key] = value;
   return {{"name", answer.name},       {"words", words_of(answer)},
           {"set", std::move(set)},     {"step_time_s", answer.step_time.value()},
           {"gain", answer.gain(step)}, {"gain_s", (step - answer.step_time).value()},
-          {"bound", answer.bound()}};
+          {"bound", answer.is_bound}};
 }
 
 Json answers_json(const std::vector<Counterfactual>& answers, Seconds step) {
@@ -394,10 +286,6 @@ JsonDocument json_document(const Explanation& explanation, std::string_view vers
         answers_json(explanation.staging, ways->chosen(input.stage_in).time_of(1));
   }
   return json;
-}
-
-void write_json(std::ostream& out, const Explanation& explanation, std::string_view version) {
-  write(out, json_document(explanation, version));
 }
 
 }  // namespace gradway::report

@@ -33,6 +33,5 @@ void write_text(std::ostream& out, const Explanation& explanation, const RunComm
 
 /// The same as one JSON document, in full precision.
 JsonDocument json_document(const Explanation& explanation, std::string_view version);
-void write_json(std::ostream& out, const Explanation& explanation, std::string_view version);
 
 }  // namespace gradway::report

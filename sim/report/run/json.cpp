@@ -12,6 +12,7 @@
 #include "sim/compute/memory_range.hpp"
 #include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/errors_json.hpp"
+#include "sim/report/format/or_null.hpp"
 #include "sim/report/format/price.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
@@ -34,10 +35,6 @@ Json amount(double value) {
 Json bottleneck_json(const Bottleneck& bottleneck) {
   const auto words = describe(bottleneck);
   return {{"resource", words.resource}, {"why", words.why}};
-}
-
-Json known(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
 }
 
 /// The GPU's memory at the peak, by part.
@@ -104,18 +101,18 @@ Json metrics_json(const Metrics& metrics, int gpus) {
       {"step_time_s", metrics.step_time.value()},
       {"steps_per_s", metrics.steps_per_s},
       {"samples_per_s", metrics.samples_per_s},
-      {"tokens_per_s", known(metrics.tokens_per_s)},
+      {"tokens_per_s", or_null(metrics.tokens_per_s)},
       {"tokens_per_s_per_gpu", metrics.tokens_per_s ? Json(*metrics.tokens_per_s / gpus) : Json(nullptr)}};
   json.update(parts_json(metrics));
-  json.update({{"bubble_s", metrics.bubble ? Json(metrics.bubble->value()) : Json(nullptr)},
+  json.update({{"bubble_s", or_null(metrics.bubble)},
                {"gpu_busy_fraction", metrics.gpu_busy_fraction},
                {"tflops_per_gpu", metrics.tflops_per_gpu},
-               {"mfu", known(metrics.mfu)},
+               {"mfu", or_null(metrics.mfu)},
                {"collectives", metrics.collectives},
                {"bytes_sent_per_gpu", amount(metrics.bytes_sent_per_gpu.value())},
                {"peak_memory_bytes", amount(metrics.peak_memory.value())},
-               {"cost_usd_per_hour", nullptr},
-               {"cost_usd_per_million_samples", nullptr}});
+               {"cost_usd_per_hour", or_null(metrics.cost_per_hour)},
+               {"cost_usd_per_million_samples", or_null(metrics.cost_usd_per_million_samples)}});
   if (const auto& loading = metrics.loading) {
     json["data_loading_s"] = loading->batch.value();
     json["first_batch_s"] = loading->first_batch.value();
@@ -126,11 +123,7 @@ Json metrics_json(const Metrics& metrics, int gpus) {
     json["accelerator_utilisation"] = accelerator_utilisation(metrics);
   }
   if (metrics.bus_bandwidth) json["bus_bandwidth_bytes_per_s"] = metrics.bus_bandwidth->value();
-  if (metrics.cost_per_hour) json["cost_usd_per_hour"] = metrics.cost_per_hour->value();
-  if (metrics.cost_usd_per_million_samples) {
-    json["cost_usd_per_million_samples"] = *metrics.cost_usd_per_million_samples;
-    json["idle_gpus"] = metrics.idle_gpus;
-  }
+  if (metrics.cost_usd_per_million_samples) json["idle_gpus"] = metrics.idle_gpus;
   return json;
 }
 
@@ -229,10 +222,6 @@ JsonDocument json_document(const Validation& validation) {
               {"bias", validation.bias()},
               {"in_interval", validation.in_interval()},
               {"coverage", std::move(coverage)}};
-}
-
-void write_json(std::ostream& out, const Validation& validation) {
-  write(out, json_document(validation));
 }
 
 }  // namespace gradway::report

@@ -21,6 +21,5 @@ void write_json(std::ostream& out, const Run& run, std::string_view version,
 
 /// Writes predicted against measured as one document; errors are fractions of the measured time.
 JsonDocument json_document(const Validation& validation);
-void write_json(std::ostream& out, const Validation& validation);
 
 }  // namespace gradway::report

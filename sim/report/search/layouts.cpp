@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/search/layouts.hpp"
 
-#include <ostream>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/report/format/comparison_json.hpp"
+#include "sim/report/format/or_null.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/warning_words.hpp"
+#include "sim/report/format/words.hpp"
+#include "sim/workload/blocks.hpp"
 
 namespace gradway::report {
 namespace {
@@ -29,23 +30,29 @@ Json tried_layout_json(const LayoutSearchReport& search_report, std::size_t i) {
             {"interval", {tried.range.low.value(), tried.range.high.value()}},
             {"samples_per_s", metrics.samples_per_s},
             {"tokens_per_s_per_gpu", nullptr},
-            {"mfu", nullptr},
-            {"bubble_s", nullptr},
+            {"mfu", or_null(metrics.mfu)},
+            {"bubble_s", or_null(metrics.bubble)},
             {"memory_needed_bytes", tried.memory.value()},
             {"memory_verdict", name_of(tried.verdict)},
-            {"cost_usd_per_million_samples", nullptr},
+            {"cost_usd_per_million_samples", or_null(metrics.cost_usd_per_million_samples)},
             {"tied_with_fastest", search_report.found.leaders.has(i)},
             {"on_front", bool{search_report.found.on_front[i]}}};
   if (metrics.tokens_per_s) json["tokens_per_s_per_gpu"] = *metrics.tokens_per_s / tried.job.gpus;
-  if (metrics.mfu) json["mfu"] = *metrics.mfu;
-  if (const auto& cost = metrics.cost_usd_per_million_samples) json["cost_usd_per_million_samples"] = *cost;
-  if (metrics.bubble) json["bubble_s"] = metrics.bubble->value();
   if (search_report.goal)
     json["training"] = training_json(training_of(*search_report.goal, metrics, tried.range));
   return json;
 }
 
 }  // namespace
+
+SnippetModel LayoutSearchReport::shape() const {
+  const auto& model = written.model;
+  return {blocks_of(model).count, model.tokens_per_sample, model.experts.number > 0};
+}
+
+std::string LayoutSearchReport::hardware() const {
+  return hardware_in_words(written.platform, written.job.gpus);
+}
 
 JsonDocument json_document(const LayoutSearchReport& search_report, std::string_view version) {
   const auto& search = search_report.found;
@@ -66,12 +73,12 @@ JsonDocument json_document(const LayoutSearchReport& search_report, std::string_
     for (const auto& [key, value] : gain.set) item["set"][key] = value;
   }
   const auto& best = search.recommended();
-  const auto snippet = layout_snippet(best.job, search_report.shape);
+  const auto snippet = layout_snippet(best.job, search_report.shape());
   Json document{{"schema", 1},
                 {"gradway", version},
-                {"scenario", search_report.scenario},
-                {"model", search_report.model},
-                {"platform", search_report.platform},
+                {"scenario", search_report.written.name},
+                {"model", search_report.written.model.name},
+                {"platform", search_report.written.platform.name},
                 {"engine", search_report.engine},
                 {"global_batch", search_report.global_batch},
                 {"layouts", std::move(layouts)},
@@ -88,10 +95,6 @@ JsonDocument json_document(const LayoutSearchReport& search_report, std::string_
                 {snippet.framework, snippet.text}};
   if (search.not_tried > 0) document["not_tried"] = search.not_tried;
   return document;
-}
-
-void write_json(std::ostream& out, const LayoutSearchReport& search_report, std::string_view version) {
-  write(out, json_document(search_report, version));
 }
 
 }  // namespace gradway::report

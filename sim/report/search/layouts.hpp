@@ -22,19 +22,18 @@ struct SnippetModel {
   bool has_experts = false;
 };
 
-/// A finished search of layouts that found at least one, with names for the report.
+/// A finished search of layouts that found at least one.
 struct LayoutSearchReport {
-  std::string scenario;
-  std::string model;
-  std::string hardware;  ///< "512 x h100-sxm on 64 nodes"
-  std::string platform;
+  Scenario written;
   std::string engine;
-  Job written;
-  SnippetModel shape;
   int global_batch = 0;
   LayoutSearchResult found;
   std::optional<TrainingGoal> goal{};  ///< set if a whole training was asked for
   std::size_t rows = 10;               ///< of the table: the fastest
+
+  SnippetModel shape() const;
+  /// "512 x h100-sxm on 64 nodes"
+  std::string hardware() const;
 };
 
 /// Keys and values of a layout, as `gradway run --set` takes them.
@@ -58,6 +57,5 @@ void write_table(std::ostream& out, const LayoutSearchReport& search_report, con
 
 /// The same as one document, with all layouts that were simulated.
 JsonDocument json_document(const LayoutSearchReport& search_report, std::string_view version);
-void write_json(std::ostream& out, const LayoutSearchReport& search_report, std::string_view version);
 
 }  // namespace gradway::report

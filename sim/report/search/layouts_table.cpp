@@ -34,48 +34,26 @@ std::string full_words(const Job& job) {
                      job.batch_per_gpu, recompute, describe(job.strategy));
 }
 
-class LayoutTable {
- public:
-  explicit LayoutTable(const LayoutSearchReport& search_report) : laid_out_{search_report} {
-    table_.emplace(std::vector<Table::Column>{{"layout", left},
-                                              {"step time", right},
-                                              {"MFU", right},
-                                              {"bubble", right},
-                                              {"memory", right},
-                                              {"", left}});
-  }
-
-  void add(std::size_t i, std::string mark) {
-    const auto& tried = found().ranked[i];
-    const auto& metrics = tried.metrics;
-    std::vector<std::string> cells{describe_briefly(tried.job), time_text(metrics.step_time),
-                                   metrics.mfu ? percent_text(*metrics.mfu) : "-",
-                                   metrics.bubble ? percent_text(*metrics.bubble / metrics.step_time) : "-",
-                                   bytes_text(tried.memory)};
-    cells.push_back(std::move(mark));
-    table_->add(std::move(cells));
-  }
-
-  void write(std::ostream& out, const Style& style) const { table_->write(out, style); }
-
- private:
-  const LayoutSearchResult& found() const { return laid_out_.found; }
-
-  const LayoutSearchReport& laid_out_;
-  std::optional<Table> table_;
-};
-
 /// Writes the fastest layouts, then those that need less memory than all faster ones.
 void write_ranked(std::ostream& out, const LayoutSearchReport& search_report, const Style& style) {
   const auto& search = search_report.found;
-  LayoutTable table{search_report};
+  Table table{{{"layout", left},
+               {"step time", right},
+               {"MFU", right},
+               {"bubble", right},
+               {"memory", right},
+               {"", left}}};
   for (std::size_t i = 0; i < search.ranked.size(); ++i) {
     const bool smaller = search.on_front[i] && i > 0;
     if (i >= search_report.rows && !smaller) continue;
     auto mark = mark_of(search.leaders, i, "fastest");
     if (smaller) mark += mark.empty() ? "smaller" : ", smaller";
     if (search.is_written(i)) mark += mark.empty() ? "as written" : ", as written";
-    table.add(i, std::move(mark));
+    const auto& tried = search.ranked[i];
+    const auto& [step, mfu, bubble] =
+        std::tie(tried.metrics.step_time, tried.metrics.mfu, tried.metrics.bubble);
+    table.add({describe_briefly(tried.job), time_text(step), mfu ? percent_text(*mfu) : "-",
+               bubble ? percent_text(*bubble / step) : "-", bytes_text(tried.memory), std::move(mark)});
   }
   table.write(out, style);
   std::vector<const Job*> jobs;
@@ -149,10 +127,10 @@ std::string tied_with_the_fastest(const LayoutSearchResult& search) {
 void write_table(std::ostream& out, const LayoutSearchReport& search_report, const Style& style) {
   const auto& search = search_report.found;
   const auto& best = search.recommended();
-  out << style.paint(Paint::bold, fit(search_report.scenario, style.width)) << '\n';
-  const auto about =
-      fmt::format("{} on {}: {}, {}, {} samples per step", search_report.model, search_report.platform,
-                  search_report.hardware, name_of(best.job.precision), search_report.global_batch);
+  out << style.paint(Paint::bold, fit(search_report.written.name, style.width)) << '\n';
+  const auto about = fmt::format("{} on {}: {}, {}, {} samples per step", search_report.written.model.name,
+                                 search_report.written.platform.name, search_report.hardware(),
+                                 name_of(best.job.precision), search_report.global_batch);
   for (const auto& line : wrap(about, style.width)) out << style.paint(Paint::dim, line) << '\n';
   out << '\n';
   Fields fields{out, style};
@@ -182,7 +160,7 @@ void write_table(std::ostream& out, const LayoutSearchReport& search_report, con
   for (const auto& [key, value] : settings_of(best.job))
     options += fmt::format("--set {}\n", shell_word(key + "=" + value));
   write_indented(out, options);
-  const auto snippet = layout_snippet(best.job, search_report.shape);
+  const auto snippet = layout_snippet(best.job, search_report.shape());
   out << '\n' << style.paint(Paint::dim, fmt::format("  in {}", snippet.framework)) << "\n\n";
   write_indented(out, snippet.text);
 }

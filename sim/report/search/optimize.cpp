@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ostream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/make_warning.hpp"
 #include "sim/report/format/comparison_json.hpp"
+#include "sim/report/format/or_null.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"
@@ -32,7 +32,7 @@ constexpr double worth_changing = 0.005;
 Json set_json(const SettingsSearchReport& search, const SettingResult& tried) {
   Json set{{"strategy", strategy_json(tried.strategy)}};
   if (const auto* replicate = replicate_of(tried.strategy)) set["parallel.replicate"] = *replicate;
-  for (const auto& [key, value] : search.changes[tried.job]) set[key] = value;
+  for (const auto& [key, value, where] : search.changes_of(tried)) set[key] = value;
   return set;
 }
 
@@ -45,15 +45,13 @@ Json tried_json(const SettingsSearchReport& search, const SettingResult& tried) 
   json["interval"] = {tried.range.low.value(), tried.range.high.value()};
   json["samples_per_s"] = metrics.samples_per_s;
   json["tokens_per_s_per_gpu"] = nullptr;
-  if (metrics.tokens_per_s)
-    json["tokens_per_s_per_gpu"] = *metrics.tokens_per_s / search.jobs[tried.job].gpus;
+  if (metrics.tokens_per_s) json["tokens_per_s_per_gpu"] = *metrics.tokens_per_s / search.job_of(tried).gpus;
   json["exposed_communication_s"] = metrics.exposed_communication.value();
   json["collectives"] = metrics.collectives;
   json["memory_needed_bytes"] = tried.memory.value();
-  json["cost_usd_per_million_samples"] = nullptr;
-  if (const auto& cost = metrics.cost_usd_per_million_samples) json["cost_usd_per_million_samples"] = *cost;
-  if (search.goal && tried.failure_reason.empty())
-    json["training"] = training_json(training_of(*search.goal, metrics, tried.range));
+  json["cost_usd_per_million_samples"] = or_null(metrics.cost_usd_per_million_samples);
+  if (search.goal() && tried.failure_reason.empty())
+    json["training"] = training_json(training_of(*search.goal(), metrics, tried.range));
   return json;
 }
 
@@ -71,7 +69,7 @@ Json caps_json(const Optimum& optimum) {
 
 Json values_json(const SettingsSearchReport& search) {
   Json list = Json::array();
-  for (const auto& [setting, value, tried] : search.optimum.best_of_values) {
+  for (const auto& [setting, value, tried] : search.optimum().best_of_values) {
     Json json{
         {"setting", setting}, {"value", value.empty() ? Json(nullptr) : Json(value)}, {"best", nullptr}};
     if (tried) json["best"] = tried_json(search, *tried);
@@ -83,12 +81,12 @@ Json values_json(const SettingsSearchReport& search) {
 constexpr double is_as_fast = 1e-4;
 
 Choice choice_in(const SettingsSearchReport& search, const SettingResult& tried) {
-  return choice_of(search.jobs[tried.job], tried);
+  return choice_of(search.job_of(tried), tried);
 }
 
 /// The settings that the report names and that can run.
 std::vector<const SettingResult*> named_settings(const SettingsSearchReport& search) {
-  const auto& optimum = search.optimum;
+  const auto& optimum = search.optimum();
   std::vector<const SettingResult*> named{&optimum.fastest, &optimum.defaults, &optimum.as_written};
   for (const auto& tried : optimum.best_of_hooks) named.push_back(&tried);
   for (const auto& value : optimum.best_of_values)
@@ -100,7 +98,7 @@ std::vector<const SettingResult*> named_settings(const SettingsSearchReport& sea
 
 /// A clause if a faster setting was tried than the recommended one; else empty.
 std::string note_on_fastest(const SettingsSearchReport& search) {
-  const auto gain = -gain_over(search, search.optimum.fastest);
+  const auto gain = -gain_over(search, search.optimum().fastest);
   if (gain < is_as_fast) return "";
   return fmt::format(
       "; tied with the fastest setting tried: the difference of {} is within the prediction error",
@@ -109,22 +107,16 @@ std::string note_on_fastest(const SettingsSearchReport& search) {
 
 }  // namespace
 
-Job job_of(const SettingsSearchReport& search, const SettingResult& tried) {
-  auto job = search.jobs[tried.job];
-  job.strategy = tried.strategy;
-  return job;
-}
-
 double gain_over(const SettingsSearchReport& search, const SettingResult& setting) {
   const auto time = [&](const SettingResult& tried) {
-    return time_per_sample(search.jobs[tried.job], tried).value();
+    return time_per_sample(search.job_of(tried), tried).value();
   };
-  const auto best = time(search.optimum.best);
+  const auto best = time(search.optimum().best);
   return best > 0 ? time(setting) / best - 1 : 0;
 }
 
 bool is_tied_with_best(const SettingsSearchReport& search, const SettingResult& setting) {
-  const auto best = choice_in(search, search.optimum.best);
+  const auto best = choice_in(search, search.optimum().best);
   const auto is_tied = [&](const SettingResult& tried) {
     return gradway::are_tied(best, choice_in(search, tried));
   };
@@ -138,17 +130,17 @@ bool is_tied_with_best(const SettingsSearchReport& search, const SettingResult& 
 
 double best_is_faster(const SettingsSearchReport& search, const SettingResult& setting) {
   return probability_of_less(
-      figure_ratio(choice_in(search, search.optimum.best), choice_in(search, setting)));
+      figure_ratio(choice_in(search, search.optimum().best), choice_in(search, setting)));
 }
 
 std::string_view framework_of(const SettingsSearchReport& search) {
-  const bool is_deepspeed = facts_of(search.optimum.best.strategy).framework == Framework::deepspeed;
+  const bool is_deepspeed = facts_of(search.optimum().best.strategy).framework == Framework::deepspeed;
   return is_deepspeed ? "DeepSpeed" : "PyTorch";
 }
 
 std::string verdict(const SettingsSearchReport& search) {
   const auto whose = fmt::format("{}'s defaults", framework_of(search));
-  const auto& defaults = search.optimum.defaults;
+  const auto& defaults = search.optimum().defaults;
   if (!defaults.failure_reason.empty()) return whose + " do not run: the job " + defaults.failure_reason;
   const auto note = note_on_fastest(search);
   const auto gain = gain_over(search, defaults);
@@ -169,19 +161,20 @@ std::string verdict(const SettingsSearchReport& search) {
 
 std::vector<Warning> warnings_of(const SettingsSearchReport& search) {
   std::vector<Warning> warnings;
-  if (search.none_meets && !(search.goal->budget_usd && !search.optimum.best.metrics.cost_per_hour))
+  if (search.result.none_meets &&
+      !(search.goal()->budget_usd && !search.optimum().best.metrics.cost_per_hour))
     add(warnings, make_warning<"no-setting-within-limits">());
-  for (const auto& [key, value] : search.changes[search.optimum.best.job]) {
+  for (const auto& [key, value, where] : search.changes_of(search.optimum().best)) {
     if (key == "job.accumulate" || key == "job.batch_per_gpu" || key == "optimizer")
       add(warnings, make_warning<"learning-changed", "key", "value">(key, value));
   }
-  if (auto unknown = unknown_lossy_steps(search.optimum.best.strategy)) add(warnings, *std::move(unknown));
-  for (const auto& of_run : search.optimum.best.warnings) add(warnings, of_run);
+  if (auto unknown = unknown_lossy_steps(search.optimum().best.strategy)) add(warnings, *std::move(unknown));
+  for (const auto& of_run : search.optimum().best.warnings) add(warnings, of_run);
   return warnings;
 }
 
 JsonDocument json_document(const SettingsSearchReport& search, std::string_view version) {
-  const auto& optimum = search.optimum;
+  const auto& optimum = search.optimum();
   Json hooks = Json::array();
   for (const auto& tried : optimum.best_of_hooks) {
     hooks.push_back(tried_json(search, tried));
@@ -197,25 +190,25 @@ JsonDocument json_document(const SettingsSearchReport& search, std::string_view 
     reverted.push_back(std::move(json));
   }
   Json lossy = Json::array();
-  for (const auto hook : search.lossy_left_out) lossy.push_back(name_of(hook));
+  for (const auto hook : search.asked.lossy_left_out) lossy.push_back(name_of(hook));
   Json left_out = Json::array();
-  for (const auto& tried : search.left_out)
+  for (const auto& tried : search.result.left_out)
     left_out.push_back({{"set", set_json(search, tried)}, {"reason", tried.failure_reason}});
-  for (const auto& tried : search.missed) {
-    const auto training = training_of(*search.goal, tried.metrics, tried.range);
+  for (const auto& tried : search.result.missed) {
+    const auto training = training_of(*search.goal(), tried.metrics, tried.range);
     left_out.push_back({{"set", set_json(search, tried)},
                         {"reason", missed_limits_in_words(training)},
                         {"training", training_json(training)}});
   }
-  const auto snippet = snippet_of(job_of(search, optimum.best));
+  const auto snippet = snippet_of(search.job_of(optimum.best));
   const auto warnings = warnings_of(search);
   Json document{{"schema", 1},
                 {"gradway", version},
-                {"scenario", search.scenario},
-                {"model", search.model},
-                {"platform", search.platform},
+                {"scenario", search.written().name},
+                {"model", search.written().model.name},
+                {"platform", search.written().platform.name},
                 {"engine", search.engine},
-                {"searched", search.keys},
+                {"searched", search.asked.keys},
                 {"best", tried_json(search, optimum.best)},
                 {"fastest", tried_json(search, optimum.fastest)},
                 {"defaults", tried_json(search, optimum.defaults)},
@@ -236,15 +229,11 @@ JsonDocument json_document(const SettingsSearchReport& search, std::string_view 
                 {"basis", describe(optimum.best.basis)},
                 {"warnings", describe(warnings)},
                 {"warning_codes", codes_of(warnings)},
-                {"settings", search.settings},
-                {"simulated", search.simulated},
+                {"settings", search.result.settings},
+                {"simulated", search.result.simulated},
                 {snippet.framework, snippet.text}};
-  if (search.goal) document["no_setting_meets_limits"] = search.none_meets;
+  if (search.goal()) document["no_setting_meets_limits"] = search.result.none_meets;
   return document;
-}
-
-void write_json(std::ostream& out, const SettingsSearchReport& search, std::string_view version) {
-  write(out, json_document(search, version));
 }
 
 }  // namespace gradway::report

@@ -4,7 +4,6 @@
 #include <iosfwd>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "sim/report/format/json_document.hpp"
@@ -13,32 +12,29 @@
 
 namespace gradway::report {
 
-/// A finished search of settings that found at least one, with names for the report.
+/// A finished search of settings that found at least one.
 struct SettingsSearchReport {
-  std::string scenario;
-  std::string model;
-  std::string platform;
   std::string engine;
-  std::vector<Job> jobs;          ///< of the search space
-  std::vector<std::string> keys;  ///< searched keys
-  /// By job: keys outside the strategy whose values differ from the scenario as written.
-  std::vector<std::vector<std::pair<std::string, std::string>>> changes;
-  std::vector<ShardingSetting> sharding;  ///< searched settings of a strategy that shards
-  std::vector<CommHook> lossy_left_out;   ///< lossy hooks that were not searched, for lack of `--lossy`
-  Optimum optimum;
-  std::vector<SettingResult> left_out;  ///< settings that cannot run
-  std::optional<TrainingGoal> goal{};   ///< set if a whole training was asked for
-  std::vector<SettingResult> missed;    ///< settings that miss the limits of the training
-  bool none_meets = false;              ///< all settings miss the limits
-  double settings = 0;
-  std::size_t simulated = 0;
+  ParsedSearch asked;
+  SearchResult result;
+
+  const Scenario& written() const { return asked.space.jobs.front(); }
+  const Optimum& optimum() const { return *result.optimum; }
+  const std::optional<TrainingGoal>& goal() const { return asked.space.goal; }
+  /// The job of a setting.
+  Job job_of(const SettingResult& tried) const {
+    auto job = asked.space.jobs[tried.job].job;
+    job.strategy = tried.strategy;
+    return job;
+  }
+  /// Keys outside the strategy whose values differ from the scenario as written.
+  const std::vector<Override>& changes_of(const SettingResult& tried) const {
+    return asked.space.changes[tried.job];
+  }
 };
 
 /// Relative gain in throughput of the best setting over another: 0.2 is 20 % more.
 double gain_over(const SettingsSearchReport& search, const SettingResult& setting);
-
-/// The job of a setting.
-Job job_of(const SettingsSearchReport& search, const SettingResult& tried);
 
 /// Whether another setting is tied with the best, as are all settings between them.
 bool is_tied_with_best(const SettingsSearchReport& search, const SettingResult& setting);
@@ -62,6 +58,5 @@ void write_table(std::ostream& out, const SettingsSearchReport& search, const St
 
 /// The same as one document.
 JsonDocument json_document(const SettingsSearchReport& search, std::string_view version);
-void write_json(std::ostream& out, const SettingsSearchReport& search, std::string_view version);
 
 }  // namespace gradway::report

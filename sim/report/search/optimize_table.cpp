@@ -26,12 +26,13 @@ using enum Table::Align;
 constexpr double no_effect = 1e-4;
 
 bool is_ddp(const SettingsSearchReport& search) {
-  return gradway::is_ddp(search.optimum.best.strategy);
+  return gradway::is_ddp(search.optimum().best.strategy);
 }
 
 std::string changes_in_words(const SettingsSearchReport& search, const SettingResult& tried) {
   std::string words;
-  for (const auto& [key, value] : search.changes[tried.job]) words += fmt::format(", {}={}", key, value);
+  for (const auto& [key, value, where] : search.changes_of(tried))
+    words += fmt::format(", {}={}", key, value);
   return words;
 }
 
@@ -44,7 +45,7 @@ std::string_view last_part(std::string_view key) {
 std::string other_changes(const SettingsSearchReport& search, const SettingResult& tried,
                           std::string_view setting) {
   std::string words;
-  for (const auto& [key, value] : search.changes[tried.job])
+  for (const auto& [key, value, where] : search.changes_of(tried))
     if (key != setting) words += fmt::format(", {}={}", last_part(key), value);
   return words;
 }
@@ -64,7 +65,7 @@ std::string gain_text(const SettingsSearchReport& search, const SettingResult& s
 }
 
 void write_times(std::ostream& out, const SettingsSearchReport& search, const Style& style) {
-  const bool has_tokens = search.optimum.best.metrics.tokens_per_s.has_value();
+  const bool has_tokens = search.optimum().best.metrics.tokens_per_s.has_value();
   Table table{{{"", left},
                {"step time", right},
                {"90 % interval", right},
@@ -72,7 +73,7 @@ void write_times(std::ostream& out, const SettingsSearchReport& search, const St
                {"gain of the best", right}}};
   const auto throughput = [&](const SettingResult& tried) {
     const auto& tokens = tried.metrics.tokens_per_s;
-    return tokens ? *tokens / search.jobs[tried.job].gpus : tried.metrics.samples_per_s;
+    return tokens ? *tokens / search.job_of(tried).gpus : tried.metrics.samples_per_s;
   };
   const auto add = [&](const std::string& name, const SettingResult& tried, const std::string& gain) {
     if (!tried.failure_reason.empty()) {
@@ -82,7 +83,7 @@ void write_times(std::ostream& out, const SettingsSearchReport& search, const St
     table.add({name, time_text(tried.metrics.step_time), range_text(tried.range.low, tried.range.high),
                fmt::format("{:.4g}", throughput(tried)), gain});
   };
-  const auto& optimum = search.optimum;
+  const auto& optimum = search.optimum();
   add("best", optimum.best, "");
   if (gain_over(search, optimum.fastest) < -no_effect)
     add("fastest tried", optimum.fastest, gain_text(search, optimum.fastest));
@@ -118,8 +119,8 @@ void write_sources_of_steps(std::ostream& out, const std::vector<SettingResult>&
 }
 
 void write_hooks(std::ostream& out, const SettingsSearchReport& search, const Style& style) {
-  if (search.optimum.best_of_hooks.size() < 2) return;
-  const auto& hooks = search.optimum.best_of_hooks;
+  if (search.optimum().best_of_hooks.size() < 2) return;
+  const auto& hooks = search.optimum().best_of_hooks;
   const auto plain = std::ranges::find_if(
       hooks, [](const SettingResult& tried) { return hook_of(tried.strategy) == CommHook::none; });
   Table table{{{"hook", left},
@@ -128,7 +129,7 @@ void write_hooks(std::ostream& out, const SettingsSearchReport& search, const St
                {"step time", right},
                {"steps to the same loss", left},
                {plain == hooks.end() ? "" : "break-even", right}}};
-  for (const auto& tried : search.optimum.best_of_hooks) {
+  for (const auto& tried : search.optimum().best_of_hooks) {
     const auto& strategy = std::get<Ddp>(tried.strategy);
     auto hook = std::string{name_of(strategy.comm_hook)};
     if (strategy.comm_hook == CommHook::powersgd) hook += fmt::format(", rank {}", strategy.powersgd_rank);
@@ -151,14 +152,14 @@ std::string value_text(const std::string& value) {
 
 /// Writes the best result with each searched value of a sharding setting or a key of the job.
 void write_values(std::ostream& out, const SettingsSearchReport& search, const Style& style) {
-  if (search.optimum.best_of_values.empty()) return;
+  if (search.optimum().best_of_values.empty()) return;
   Table table{{{"setting", left},
                {"value", left},
                {"step time", right},
                {"memory", right},
                {"gain of the best", right}}};
   std::string_view before;
-  for (const auto& [setting, value, tried] : search.optimum.best_of_values) {
+  for (const auto& [setting, value, tried] : search.optimum().best_of_values) {
     const auto name = setting == before ? std::string{} : std::string{last_part(setting)};
     before = setting;
     if (!tried) {
@@ -189,7 +190,7 @@ std::string turned_back_in_words(const SettingsSearchReport& search, const Rever
 }
 
 void write_caps(std::ostream& out, const SettingsSearchReport& search, const Style& style) {
-  const auto& curve = search.optimum.curve;
+  const auto& curve = search.optimum().curve;
   if (curve.empty()) return;
   std::vector<double> times;
   for (const auto& point : curve) times.push_back(point.tried.metrics.step_time.value());
@@ -204,15 +205,16 @@ void write_caps(std::ostream& out, const SettingsSearchReport& search, const Sty
   const bool differ = time_text(Seconds{least}) != time_text(Seconds{most});
   fields.add("", fmt::format("steps of {}",
                              differ ? range_text(Seconds{least}, Seconds{most}) : time_text(Seconds{least})));
-  const auto& flat = search.optimum.flat;
+  const auto& flat = search.optimum().flat;
   if (!flat) {
     fields.add("flatness", "no other cap is within 1 % of the best");
-  } else if (flat->first == 1 && search.optimum.is_flat_to_end) {
+  } else if (flat->first == 1 && search.optimum().is_flat_to_end) {
     fields.add("flatness", "every cap is within 1 % of the best");
   } else {
-    fields.add("flatness",
-               fmt::format("caps from {} {} are within 1 % of the best", flat->first,
-                           search.optimum.is_flat_to_end ? "MiB on" : fmt::format("to {} MiB", flat->last)));
+    fields.add(
+        "flatness",
+        fmt::format("caps from {} {} are within 1 % of the best", flat->first,
+                    search.optimum().is_flat_to_end ? "MiB on" : fmt::format("to {} MiB", flat->last)));
   }
 }
 
@@ -227,7 +229,7 @@ std::string hook_in_words(const Ddp& strategy) {
 
 std::vector<std::string> unfit_hooks(const SettingsSearchReport& search) {
   std::vector<std::string> items;
-  for (const auto& tried : search.left_out) {
+  for (const auto& tried : search.result.left_out) {
     std::string words = tried.memory > 0_B ? hook_in_words(std::get<Ddp>(tried.strategy)) : "";
     words += changes_in_words(search, tried);
     items.push_back(
@@ -239,9 +241,9 @@ std::vector<std::string> unfit_hooks(const SettingsSearchReport& search) {
 /// "replicate=4, job.recompute=full": the settings that matter most for memory.
 std::string layout_in_words(const SettingsSearchReport& search, const SettingResult& tried) {
   std::vector<std::string> words;
-  for (const auto& [name, value] : chosen_values(search.sharding, tried.strategy))
+  for (const auto& [name, value] : chosen_values(search.asked.space.settings, tried.strategy))
     if (name == "replicate" || name == "stage") words.push_back(fmt::format("{}={}", name, value));
-  for (const auto& [key, value] : search.changes[tried.job])
+  for (const auto& [key, value, where] : search.changes_of(tried))
     words.push_back(fmt::format("{}={}", key, value));
   return words.empty() ? "as written" : fmt::format("{}", fmt::join(words, ", "));
 }
@@ -254,7 +256,7 @@ std::vector<std::string> unfit_layouts(const SettingsSearchReport& search) {
     const SettingResult* least;
   };
   std::vector<Layout> layouts;
-  for (const auto& tried : search.left_out) {
+  for (const auto& tried : search.result.left_out) {
     auto words = layout_in_words(search, tried);
     auto same = std::ranges::find(layouts, words, &Layout::words);
     if (same == layouts.end()) same = layouts.insert(same, {std::move(words), 0, &tried});
@@ -277,28 +279,28 @@ std::string family_in_words(const SettingsSearchReport& search, const SettingRes
 
 std::vector<std::string> left_out(const SettingsSearchReport& search) {
   std::vector<std::string> items;
-  if (!search.lossy_left_out.empty()) {
+  if (!search.asked.lossy_left_out.empty()) {
     std::vector<std::string_view> names;
-    for (const auto hook : search.lossy_left_out) names.push_back(name_of(hook));
+    for (const auto hook : search.asked.lossy_left_out) names.push_back(name_of(hook));
     items.push_back(fmt::format("lossy hooks, which change gradient values: {} (--lossy searches them too)",
                                 fmt::join(names, ", ")));
   }
   for (auto& item : is_ddp(search) ? unfit_hooks(search) : unfit_layouts(search))
     items.push_back(std::move(item));
-  for (const auto& tried : search.missed) {
+  for (const auto& tried : search.result.missed) {
     items.push_back(
         fmt::format("{}: {}", family_in_words(search, tried),
-                    missed_limits_in_words(training_of(*search.goal, tried.metrics, tried.range))));
+                    missed_limits_in_words(training_of(*search.goal(), tried.metrics, tried.range))));
   }
   return items;
 }
 
 /// Settings of the job that often gain more than those that were searched.
 std::vector<std::string> not_searched(const SettingsSearchReport& search) {
-  const auto& job = search.jobs.front();
+  const auto& job = search.written().job;
   std::vector<std::string> items;
   const auto add = [&](std::string_view key, bool can_gain, std::string_view words) {
-    if (can_gain && std::ranges::find(search.keys, key) == search.keys.end())
+    if (can_gain && std::ranges::find(search.asked.keys, key) == search.asked.keys.end())
       items.push_back(fmt::format("{}{}", key, words));
   };
   add("job.compile", !job.compiled, ": 'gradway sweep FILE --vary job.compile=false,true' tries it");
@@ -312,16 +314,17 @@ std::vector<std::string> not_searched(const SettingsSearchReport& search) {
 void write_remarks(std::ostream& out, const SettingsSearchReport& search, const Style& style) {
   Fields fields{out, style};
   std::vector<std::string> items;
-  for (const auto& reverted : search.optimum.reverted)
+  for (const auto& reverted : search.optimum().reverted)
     items.push_back(turned_back_in_words(search, reverted));
-  if (std::ranges::find(search.keys, "static_graph") != search.keys.end())
+  if (std::ranges::find(search.asked.keys, "static_graph") != search.asked.keys.end())
     items.emplace_back("static_graph: its gain is not predicted; measurements show that it is negligible");
   out << '\n';
   fields.add("each setting", items);
   write_caps(out, search, style);
   out << '\n';
-  const auto tried = fmt::format("{} simulated for {} settings", counted_text(search.simulated, "step"),
-                                 thousands_text(std::llround(search.settings)));
+  const auto tried =
+      fmt::format("{} simulated for {} settings", counted_text(search.result.simulated, "step"),
+                  thousands_text(std::llround(search.result.settings)));
   fields.add("tried", tried + (is_ddp(search) ? "; caps that give the same buckets count as one"
                                               : "; prefetches only with settings within 5 % of the best"));
   fields.add("left out", left_out(search), Paint::yellow);
@@ -332,25 +335,26 @@ void write_remarks(std::ostream& out, const SettingsSearchReport& search, const 
 }  // namespace
 
 void write_table(std::ostream& out, const SettingsSearchReport& search, const Style& style) {
-  const auto& job = search.jobs.front();
-  out << style.paint(Paint::bold, fit(search.scenario, style.width)) << '\n';
-  const auto about = fmt::format("{} on {}, {}, batch {} per GPU, {}", search.model, search.platform,
-                                 counted_text(job.gpus, "GPU"), job.batch_per_gpu, name_of(job.precision));
+  const auto& job = search.written().job;
+  out << style.paint(Paint::bold, fit(search.written().name, style.width)) << '\n';
+  const auto about = fmt::format("{} on {}, {}, batch {} per GPU, {}", search.written().model.name,
+                                 search.written().platform.name, counted_text(job.gpus, "GPU"),
+                                 job.batch_per_gpu, name_of(job.precision));
   for (const auto& line : wrap(about, style.width)) out << style.paint(Paint::dim, line) << '\n';
   out << '\n';
   Fields fields{out, style};
-  fields.add("best", setting_in_words(search, search.optimum.best), Paint::bold);
+  fields.add("best", setting_in_words(search, search.optimum().best), Paint::bold);
   fields.add("", verdict(search));
   out << '\n';
-  if (const auto& best = search.optimum.best; search.goal && best.failure_reason.empty()) {
-    add_training(fields, *search.goal, training_of(*search.goal, best.metrics, best.range));
+  if (const auto& best = search.optimum().best; search.goal() && best.failure_reason.empty()) {
+    add_training(fields, *search.goal(), training_of(*search.goal(), best.metrics, best.range));
     out << '\n';
   }
   write_times(out, search, style);
   write_hooks(out, search, style);
   write_values(out, search, style);
   write_remarks(out, search, style);
-  const auto snippet = snippet_of(job_of(search, search.optimum.best));
+  const auto snippet = snippet_of(search.job_of(search.optimum().best));
   out << '\n' << style.paint(Paint::dim, fmt::format("  in {}", framework_of(search))) << "\n\n";
   std::istringstream code{snippet.text};
   for (std::string line; std::getline(code, line);) out << (line.empty() ? "" : "    ") << line << '\n';

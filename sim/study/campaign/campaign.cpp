@@ -9,8 +9,8 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/base/make_warning.hpp"
-#include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/campaign/checkpoint_cost.hpp"
 #include "sim/nccl/rank_order.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
@@ -246,23 +246,17 @@ std::vector<Warning> warnings_of(const CampaignPlan& plan, const Scenario& scena
 
 [[noreturn]] void refuse_endless_campaign(const CampaignPlan& plan, Seconds interval) {
   if (plan.rounds)
-    throw ConfigError{
-        Problem{{},
-                fmt::format("the campaign does not finish: hardly any round has {} updates in time",
-                            plan.rounds->least),
-                {},
-                "extend the deadline of a round, ask more clients, or require fewer updates (least)"}};
+    refuse(fmt::format("the campaign does not finish: hardly any round has {} updates in time",
+                       plan.rounds->least),
+           "extend the deadline of a round, ask more clients, or require fewer updates (least)");
   const auto interruptions = plan.interruptions();
-  throw ConfigError{Problem{
-      {},
-      fmt::format(
-          "the campaign does not finish: it is interrupted every {:.4g} s on average, but a restart takes "
-          "{:.4g} s, and a checkpoint takes {:.4g} s after {:.4g} s of training",
-          interruptions.mttf.value(), interruptions.restart.value(),
-          (interruptions.pause + seconds_of(plan.checkpoint.write)).value(), interval.value()),
-      {},
-      "restart faster (campaign.restart), save faster (campaign.checkpoint.write, mode: async) or more "
-      "often, use fewer nodes, or do not use spot nodes"}};
+  refuse(fmt::format(
+             "the campaign does not finish: it is interrupted every {:.4g} s on average, but a restart takes "
+             "{:.4g} s, and a checkpoint takes {:.4g} s after {:.4g} s of training",
+             interruptions.mttf.value(), interruptions.restart.value(),
+             (interruptions.pause + seconds_of(plan.checkpoint.write)).value(), interval.value()),
+         "restart faster (campaign.restart), save faster (campaign.checkpoint.write, mode: async) or more "
+         "often, use fewer nodes, or do not use spot nodes");
 }
 
 /// Difference between a quantile of a figure over the runs and a limit. Negative if the limit is kept.
@@ -355,10 +349,8 @@ void check_length(const Run& run) {
   const auto years =
       campaign_steps(run.scenario, run.measured.metrics) * run.measured.metrics.step_time.value() / year_s;
   if (years > most_years)
-    throw ConfigError{Problem{{},
-                              fmt::format("the steps of the campaign take {:.4g} years", years),
-                              {},
-                              "use less data or more GPUs: campaigns are limited to 20 years"}};
+    refuse(fmt::format("the steps of the campaign take {:.4g} years", years),
+           "use less data or more GPUs: campaigns are limited to 20 years");
 }
 
 CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,

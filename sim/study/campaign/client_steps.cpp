@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 
 namespace gradway {
 
@@ -16,12 +16,9 @@ std::vector<Seconds> client_steps(const Run& run, std::string_view engine) {
   for (std::size_t i = 0; i < local->clients->classes.size(); ++i) {
     const auto& client_class = local->clients->classes[i];
     if (client_class.rate && !(work > Flops{}))
-      throw ConfigError{Problem{
-          {},
-          fmt::format("clients of class '{}' have a rate, but the FLOPs of the model '{}' are unknown",
-                      client_class.name, run.scenario.model.name),
-          {},
-          "give them 'step', 'slowdown' or 'platform'"}};
+      refuse(fmt::format("clients of class '{}' have a rate, but the FLOPs of the model '{}' are unknown",
+                         client_class.name, run.scenario.model.name),
+             "give them 'step', 'slowdown' or 'platform'");
     if (!client_class.platform.empty()) {
       steps.push_back(simulate(*run.scenario.clients.at(i), engine).measured.metrics.step_time);
     } else if (client_class.rate) {

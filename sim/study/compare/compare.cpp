@@ -24,16 +24,25 @@ std::optional<double> usd_per_second(const Alternative& alternative) {
 
 }  // namespace
 
-Alternative alternative_of(const Run& run) {
-  return {.platform = run.scenario.platform.name,
-          .gpus = run.scenario.job.gpus,
-          .nodes = nodes_of(run.scenario.platform, run.scenario.job.gpus),
-          .metrics = run.measured.metrics,
+Answer answer_of(const Run& run) {
+  return {.metrics = run.measured.metrics,
           .range = run.range,
-          .bottleneck = run.measured.bottleneck,
-          .provenance = provenance_class_of(run.step_basis),
           .errors = run.errors,
-          .price = run.scenario.platform.price};
+          .memory = run.measured.memory.needed(),
+          .verdict = memory_range(run.scenario, run.measured.memory).verdict,
+          .basis = run.basis,
+          .warnings = run.warnings};
+}
+
+Alternative alternative_of(const Run& run) {
+  const auto& [job, platform] = std::tie(run.scenario.job, run.scenario.platform);
+  return {answer_of(run),
+          platform.name,
+          job.gpus,
+          nodes_of(platform, job.gpus),
+          run.measured.bottleneck,
+          provenance_class_of(run.step_basis),
+          platform.price};
 }
 
 int nodes_of(const Platform& platform, int gpus) {
@@ -66,30 +75,32 @@ std::vector<std::size_t> by_cost(const std::vector<Alternative>& alternatives) {
   return order;
 }
 
-Leaders fastest(const std::vector<Alternative>& alternatives) {
+namespace {
+
+/// @param figure of an alternative, which has none without a price
+template <class Figure>
+Leaders leaders_by(const std::vector<Alternative>& alternatives, const Figure& figure) {
   std::vector<std::optional<Choice>> choices;
-  for (const auto& alternative : alternatives)
-    choices.push_back(
-        Choice{1 / alternative.metrics.samples_per_s, alternative.metrics.step_time, alternative.errors});
+  for (const auto& alternative : alternatives) {
+    const std::optional<double> value = figure(alternative.metrics);
+    choices.push_back(value ? std::optional{alternative.choice(*value)} : std::nullopt);
+  }
   return leaders_of(choices);
+}
+
+}  // namespace
+
+Leaders fastest(const std::vector<Alternative>& alternatives) {
+  return leaders_by(alternatives, [](const Metrics& metrics) { return 1 / metrics.samples_per_s; });
 }
 
 Leaders shortest_step(const std::vector<Alternative>& alternatives) {
-  std::vector<std::optional<Choice>> choices;
-  for (const auto& alternative : alternatives)
-    choices.push_back(
-        Choice{alternative.metrics.step_time.value(), alternative.metrics.step_time, alternative.errors});
-  return leaders_of(choices);
+  return leaders_by(alternatives, [](const Metrics& metrics) { return metrics.step_time.value(); });
 }
 
 Leaders cheapest(const std::vector<Alternative>& alternatives) {
-  std::vector<std::optional<Choice>> choices;
-  for (const auto& alternative : alternatives) {
-    auto& choice = choices.emplace_back();
-    if (const auto cost = alternative.metrics.cost_usd_per_million_samples)
-      choice = Choice{*cost, alternative.metrics.step_time, alternative.errors};
-  }
-  return leaders_of(choices);
+  return leaders_by(alternatives,
+                    [](const Metrics& metrics) { return metrics.cost_usd_per_million_samples; });
 }
 
 std::vector<bool> pareto_front(const std::vector<Alternative>& alternatives) {

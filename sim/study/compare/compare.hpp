@@ -6,23 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/simulate.hpp"
-#include "sim/study/compare/leaders.hpp"
+#include "sim/study/compare/answer.hpp"
 #include "sim/trust/provenance_class.hpp"
 
 namespace gradway {
 
 /// The result of a scenario on one platform with one number of GPUs.
-struct Alternative {
-  std::string platform;
+struct Alternative : Answer {
+  std::string platform{};
   int gpus = 0;
   int nodes = 1;  ///< that hold the job's GPUs
-  Metrics metrics;
-  TimeRange range;
-  Bottleneck bottleneck;
+  Bottleneck bottleneck{};
   ProvenanceClass provenance = ProvenanceClass::measured;
-  std::vector<PossibleError> errors{};  ///< of the step time
-  std::optional<Price> price{};         ///< of a node
+  std::optional<Price> price{};  ///< of a node
 };
 
 /// Number of nodes that hold the first `gpus` GPUs of a platform.

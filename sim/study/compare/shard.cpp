@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/base/problem.hpp"
 #include "sim/base/random.hpp"
+#include "sim/base/refuse.hpp"
 
 namespace gradway {
 namespace {
@@ -31,20 +31,15 @@ std::optional<Shard> shard_in(std::string_view text) {
 Shard parse_shard(const std::string& text) {
   const auto shard = shard_in(text);
   if (!shard)
-    throw ConfigError{Problem{{},
-                              fmt::format("'--shard {}' is not a shard", text),
-                              {},
-                              "write '--shard I/N', such as '--shard 3/8' for the third of eight shards"}};
+    refuse(fmt::format("'--shard {}' is not a shard", text),
+           "write '--shard I/N', such as '--shard 3/8' for the third of eight shards");
   if (shard->number < 1 || shard->number > shard->of || shard->of > most_shards)
-    throw ConfigError{Problem{
-        {},
-        shard->of > most_shards ? fmt::format("'--shard {}' has too many shards", text)
-                                : fmt::format("'--shard {}' does not exist", text),
-        {},
-        shard->of > most_shards
-            ? fmt::format("the largest number of shards is {}", most_shards)
-            : fmt::format("shards count from 1: '--shard 1/{0}' is the first, '--shard {0}/{0}' the last",
-                          std::max<std::size_t>(shard->of, 1))}};
+    refuse(shard->of > most_shards ? fmt::format("'--shard {}' has too many shards", text)
+                                   : fmt::format("'--shard {}' does not exist", text),
+           shard->of > most_shards
+               ? fmt::format("the largest number of shards is {}", most_shards)
+               : fmt::format("shards count from 1: '--shard 1/{0}' is the first, '--shard {0}/{0}' the last",
+                             std::max<std::size_t>(shard->of, 1)));
   return *shard;
 }
 

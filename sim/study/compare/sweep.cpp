@@ -11,6 +11,7 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 
 namespace gradway {
 namespace {
@@ -52,17 +53,13 @@ std::optional<Range> range_of(std::string_view text) {
 
 void append_range(std::string_view option, const Range& range, std::vector<std::string>& values) {
   if (range.last < range.first)
-    throw ConfigError{Problem{{},
-                              fmt::format("'{}' has the range '{}..{}', which ends before it begins", option,
-                                          range.first, range.last),
-                              {},
-                              fmt::format("write '{}..{}'", range.last, range.first)}};
+    refuse(fmt::format("'{}' has the range '{}..{}', which ends before it begins", option, range.first,
+                       range.last),
+           fmt::format("write '{}..{}'", range.last, range.first));
   if (range.last - range.first >= most_points)
-    throw ConfigError{Problem{{},
-                              fmt::format("'{}' has the range '{}..{}' with more than {} values", option,
-                                          range.first, range.last, most_points),
-                              {},
-                              "give fewer values"}};
+    refuse(fmt::format("'{}' has the range '{}..{}' with more than {} values", option, range.first,
+                       range.last, most_points),
+           "give fewer values");
   for (auto value = range.first; value <= range.last; ++value) values.push_back(std::to_string(value));
 }
 
@@ -154,10 +151,8 @@ std::vector<Axis> parse_axes(const std::vector<std::string>& texts, std::string_
 
 void check_size(const std::vector<Axis>& axes) {
   if (point_count(axes) <= most_points) return;
-  throw ConfigError{Problem{{},
-                            fmt::format("the sweep has more than {} points", most_points),
-                            {},
-                            "vary fewer keys, or give fewer values"}};
+  refuse(fmt::format("the sweep has more than {} points", most_points),
+         "vary fewer keys, or give fewer values");
 }
 
 }  // namespace gradway

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/cost/framework_cost.hpp"
 
 namespace gradway {
@@ -203,12 +204,10 @@ void check_step_time(Seconds step_time, const Diagnosis& diagnosis, const Replay
   const auto least = faster_clocks * *std::ranges::max_element(replayed.busy);
   const auto most = most_stalls * diagnosis.traced;
   if (step_time >= least && step_time <= most) return;
-  throw ConfigError{Problem{
-      Where{"--step-time", 0, 0, 0, {}},
-      step_time < least ? "the step time is less than half of what a GPU of the traces works in a step"
-                        : "the step time is more than ten times that of the traces",
-      {},
-      "give the time of the steps that were traced, without the profiler"}};
+  refuse_at(Where{"--step-time", 0, 0, 0, {}},
+            step_time < least ? "the step time is less than half of what a GPU of the traces works in a step"
+                              : "the step time is more than ten times that of the traces",
+            "give the time of the steps that were traced, without the profiler");
 }
 
 }  // namespace

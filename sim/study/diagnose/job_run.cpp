@@ -14,13 +14,14 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/study/diagnose/overlap_with_collectives.hpp"
 
 namespace gradway {
 namespace {
 
 [[noreturn]] void refuse_trace(const RankRun& rank, const std::string& problem, const std::string& hint) {
-  throw ConfigError{Problem{{rank.file, 0, 0, 0, {}}, problem, {}, hint}};
+  refuse_at({rank.file, 0, 0, 0, {}}, problem, hint);
 }
 
 /// Numbers ranks that their files do not name as they are given. Which of them share a group is unknown,

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/run/simulate.hpp"
@@ -14,10 +14,6 @@ namespace gradway {
 namespace {
 
 constexpr int most_samples = 1'000'000;  // largest batch of a scenario
-
-[[noreturn]] void refuse_fit(std::string problem, std::string hint) {
-  throw ConfigError{Problem{Where{}, std::move(problem), {}, std::move(hint)}};
-}
 
 /// Memory of the GPU with any batch. NCCL's share does not depend on the batch; it is simulated once.
 class MemoryOfBatches {
@@ -68,23 +64,23 @@ int largest_from(int least, const Holds& holds) {
 
 void check_has_one(const Scenario& scenario) {
   if (!trains(scenario.job.strategy))
-    refuse_fit("a collective has no batch size", "leave out '--fit', or use a scenario with a model");
+    refuse("a collective has no batch size", "leave out '--fit', or use a scenario with a model");
   const auto& gpu = scenario.platform.gpu_models.front();
   if (gpu.ideal)
-    refuse_fit(fmt::format("the memory of the GPU '{}' is unlimited, so there is no largest batch", gpu.name),
-               "use a platform whose GPUs have a memory size");
+    refuse(fmt::format("the memory of the GPU '{}' is unlimited, so there is no largest batch", gpu.name),
+           "use a platform whose GPUs have a memory size");
 }
 
 void check_one_sample(const Scenario& scenario, const MemoryUse& memory) {
   if (!knows_memory(scenario))
-    refuse_fit(fmt::format("the largest batch of the profile '{}' is unknown: its memory does not include {}",
-                           scenario.model.name,
-                           scenario.model.profile->memory_lacks.empty() ? "activations" : "all activations"),
-               "import a trace that was recorded with profile_memory=True, or describe the model by its "
-               "architecture");
+    refuse(fmt::format("the largest batch of the profile '{}' is unknown: its memory does not include {}",
+                       scenario.model.name,
+                       scenario.model.profile->memory_lacks.empty() ? "activations" : "all activations"),
+           "import a trace that was recorded with profile_memory=True, or describe the model by its "
+           "architecture");
   if (!fits(scenario, memory))
-    refuse_fit(fmt::format("with batch_per_gpu 1 the job {}", verdict_in_words(scenario, memory)),
-               "no batch fits: use GPUs with more memory, or an optimizer that keeps less state");
+    refuse(fmt::format("with batch_per_gpu 1 the job {}", verdict_in_words(scenario, memory)),
+           "no batch fits: use GPUs with more memory, or an optimizer that keeps less state");
 }
 
 }  // namespace

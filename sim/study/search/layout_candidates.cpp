@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
 #include "sim/study/search/layout_requirements.hpp"
@@ -15,27 +15,23 @@
 
 namespace gradway {
 
-void refuse_layouts(std::string problem, std::string hint) {
-  throw ConfigError{Problem{Where{}, std::move(problem), {}, std::move(hint)}};
-}
-
 void check_can_be_cut(const Scenario& written) {
   const auto& model = written.model;
   if (!trains(written.job.strategy))
-    refuse_layouts("a collective has no model to distribute", "use a scenario with a model");
+    refuse("a collective has no model to distribute", "use a scenario with a model");
   if (model.profile)
-    refuse_layouts(
+    refuse(
         fmt::format("the profile '{}' was measured with the whole model on one GPU: it cannot be distributed",
                     model.name),
         "use a model that is described by its architecture: gradway list models");
   if (!can_be_distributed(model))
-    refuse_layouts(fmt::format("the model '{}' cannot be distributed: it has neither layers for tensor "
-                               "parallelism nor blocks for pipeline stages",
-                               model.name),
-                   "use a model with repeated blocks: gradway list models");
+    refuse(fmt::format("the model '{}' cannot be distributed: it has neither layers for tensor "
+                       "parallelism nor blocks for pipeline stages",
+                       model.name),
+           "use a model with repeated blocks: gradway list models");
   if (written.job.framework == Framework::deepspeed)
-    refuse_layouts("layouts are searched for PyTorch and Megatron, not for DeepSpeed",
-                   "set job.framework=megatron, or pytorch");
+    refuse("layouts are searched for PyTorch and Megatron, not for DeepSpeed",
+           "set job.framework=megatron, or pytorch");
 }
 
 bool can_be_distributed(const Model& model) {

@@ -110,15 +110,7 @@ std::variant<LayoutResult, BeyondLimits> simulate_layout(const Scenario& written
   scenario.job = job;
   const auto simulated = simulate_within(limits, std::move(scenario), engine);
   if (const auto* beyond = std::get_if<BeyondLimits>(&simulated)) return *beyond;
-  const auto& run = std::get<Run>(simulated);
-  return LayoutResult{.job = job,
-                      .metrics = run.measured.metrics,
-                      .range = run.range,
-                      .errors = run.errors,
-                      .memory = run.measured.memory.needed(),
-                      .verdict = memory_range(run.scenario, run.measured.memory).verdict,
-                      .basis = run.basis,
-                      .warnings = run.warnings};
+  return LayoutResult{answer_of(std::get<Run>(simulated)), job};
 }
 
 }  // namespace gradway

@@ -63,9 +63,6 @@ class RequirementEstimator {
   std::map<Key, Passes> costs_;
 };
 
-/// @throws ConfigError without a place
-[[noreturn]] void refuse_layouts(std::string problem, std::string hint);
-
 /// @throws ConfigError if the scenario's job cannot be distributed, or its framework's layouts are not
 /// searched
 void check_can_be_cut(const Scenario& written);

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
 #include "sim/study/search/layout_requirements.hpp"
@@ -91,7 +92,7 @@ class BestSteps {
       passes_ = Cut::passes_of(tried.job);
     }
     steps_.insert(std::ranges::upper_bound(steps_, step), step);
-    if (tried.verdict == MemoryVerdict::fits) best_that_surely_fits_ = std::min(best_that_surely_fits_, step);
+    if (tried.surely_fits()) best_that_surely_fits_ = std::min(best_that_surely_fits_, step);
   }
 
  private:
@@ -381,16 +382,16 @@ class LayoutSearch {
     report_progress(options_.on_progress, "trying keys that are not searched");
     options_.for_each(keys.size(), [&](std::size_t i) {
       auto job = best.job;
-      keys[i].change(job);
+      set_keys(job, keys[i]);
       tried[i] = simulate_if_feasible(job, best.metrics.step_time * (1 - least_reported_gain));
     });
     auto combined = best.job;
     KeyGain together;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (!tried[i]) continue;
-      found_.key_gains.push_back({keys[i].set, tried[i]->metrics.step_time, tried[i]->memory});
-      keys[i].change(combined);
-      together.set.insert(together.set.end(), keys[i].set.begin(), keys[i].set.end());
+      found_.key_gains.push_back({keys[i], tried[i]->metrics.step_time, tried[i]->memory});
+      set_keys(combined, keys[i]);
+      together.set.insert(together.set.end(), keys[i].begin(), keys[i].end());
     }
     if (found_.key_gains.size() < 2) return;
     const auto tried_together = simulate_if_feasible(combined, Seconds::infinite());
@@ -417,7 +418,7 @@ class LayoutSearch {
     std::vector<std::optional<Choice>> choices;
     auto smallest = Bytes::infinite();
     for (const auto& tried : found_.ranked) {
-      choices.push_back(Choice{tried.metrics.step_time.value(), tried.metrics.step_time, tried.errors});
+      choices.push_back(tried.choice(tried.metrics.step_time.value()));
       found_.on_front.push_back(tried.memory < smallest);
       smallest = std::min(smallest, tried.memory);
     }
@@ -459,7 +460,7 @@ bool LayoutSearchResult::is_written(std::size_t ranked_index) const {
 
 std::size_t LayoutSearchResult::recommended_index() const {
   for (std::size_t i = 0; i < ranked.size(); ++i)
-    if (ranked[i].verdict == MemoryVerdict::fits && leaders.has(i)) return i;
+    if (ranked[i].surely_fits() && leaders.has(i)) return i;
   return 0;
 }
 
@@ -477,10 +478,10 @@ LayoutSearchResult search_layouts(const Scenario& written, int global_batch, con
     if (!result.ranked.empty()) return result;
   }
   if (result.candidates == 0)
-    refuse_layouts(fmt::format("no layout of {} GPUs has a global batch of {} samples: no number of "
-                               "data-parallel ranks and micro-batches divides it",
-                               written.job.gpus, global_batch),
-                   fmt::format("'--global-batch {}' is possible", written.job.gpus));
+    refuse(fmt::format("no layout of {} GPUs has a global batch of {} samples: no number of "
+                       "data-parallel ranks and micro-batches divides it",
+                       written.job.gpus, global_batch),
+           fmt::format("'--global-batch {}' is possible", written.job.gpus));
   return result;
 }
 

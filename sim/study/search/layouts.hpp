@@ -9,23 +9,15 @@
 #include <vector>
 
 #include "sim/base/progress.hpp"
-#include "sim/compute/memory_range.hpp"
-#include "sim/run/simulate.hpp"
-#include "sim/study/compare/leaders.hpp"
+#include "sim/config/set_keys.hpp"
+#include "sim/study/compare/answer.hpp"
 #include "sim/study/search/optimize.hpp"
 
 namespace gradway {
 
 /// A layout that was simulated, and its result.
-struct LayoutResult {
+struct LayoutResult : Answer {
   Job job;
-  Metrics metrics;
-  TimeRange range;                    ///< of the step time
-  std::vector<PossibleError> errors;  ///< of the step time
-  Bytes memory{};                     ///< of the largest stage
-  MemoryVerdict verdict = MemoryVerdict::fits;
-  std::vector<ProvenanceFact> basis;  ///< provenance of the prediction
-  std::vector<Warning> warnings;
 };
 
 /// A layout that does not fit into the GPUs' memory.
@@ -40,15 +32,9 @@ struct RefusedLayout {
   std::string reason;
 };
 
-/// A key that the search leaves as the scenario has it, at a value that may be faster.
-struct UnsearchedKey {
-  std::vector<std::pair<std::string, std::string>> set;  ///< as for `--set`
-  void (*change)(Job& job);
-};
-
 /// The result of the fastest layout with unsearched keys changed.
 struct KeyGain {
-  std::vector<std::pair<std::string, std::string>> set;
+  Settings set;
   Seconds step_time{};
   Bytes memory{};
 };
@@ -94,9 +80,10 @@ std::vector<Job> candidate_layouts(const Scenario& written, int global_batch, bo
 /// size. None if PyTorch does not support it, or if the micro-batches cannot be doubled.
 std::optional<Job> with_selective_checkpoints(const Model& model, const Job& job);
 
-/// Unsearched keys that change the program of the job: formats of parameters, torch.compile, the optimizer's
-/// kernels, exchanges that overlap with matrix products. @param best the fastest layout
-std::vector<UnsearchedKey> unsearched_keys(const Model& model, const Gpu& gpu, const Job& best);
+/// Keys that the search leaves as the scenario has them, at values that may be faster. They change the
+/// program of the job: formats of parameters, torch.compile, the optimizer's kernels, exchanges that overlap
+/// with matrix products. @param best the fastest layout
+std::vector<Settings> unsearched_keys(const Model& model, const Gpu& gpu, const Job& best);
 
 /// Whether the model has layers for tensor parallelism or blocks for pipeline stages.
 bool can_be_distributed(const Model& model);

@@ -12,7 +12,7 @@ Seconds time_per_sample(const Job& job, const SettingResult& tried) {
 }
 
 Choice choice_of(const Job& job, const SettingResult& tried) {
-  return {time_per_sample(job, tried).value(), tried.metrics.step_time, tried.errors};
+  return tried.choice(time_per_sample(job, tried).value());
 }
 
 namespace {

@@ -7,26 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "sim/run/simulate.hpp"
-#include "sim/study/compare/leaders.hpp"
+#include "sim/study/compare/answer.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/search/search_space.hpp"
 
 namespace gradway {
 
 /// A setting that was simulated, and its result.
-struct SettingResult {
+struct SettingResult : Answer {
   std::size_t job = 0;  ///< index in SearchSpace::jobs
-  Strategy strategy;
-  Metrics metrics;
-  TimeRange range;                    ///< of the step time
-  std::vector<PossibleError> errors;  ///< of the step time
-  Bytes memory{};                     ///< expected need of the GPU
-  std::vector<ProvenanceFact> basis;  ///< provenance of the prediction
-  std::vector<Warning> warnings;
+  Strategy strategy{};
   /// Why the setting cannot run, as in "does not fit: 93 of 24 GB on each l4". Empty if it can.
-  std::string failure_reason;
-  bool surely_fits = false;  ///< the upper end of the memory interval fits, too
+  std::string failure_reason{};
 };
 
 /// Step time divided by samples, by which steps of different batches are compared.

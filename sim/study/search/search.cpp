@@ -33,6 +33,27 @@ std::vector<SettingResult> Search::candidates() {
   return runnable;
 }
 
+int Search::departures(const Strategy& strategy) const {
+  return static_cast<int>(std::ranges::count_if(
+      all_, [&](const StrategySetting& setting) { return !setting.is_same(strategy, defaults_); }));
+}
+
+std::vector<std::pair<std::string, Strategy>> Search::without_each(const Strategy& strategy) const {
+  std::vector<std::pair<std::string, Strategy>> list;
+  const auto gpus = space_.jobs.front().job.gpus;
+  for (const auto& setting : space_.settings) {
+    const bool has_values =
+        setting.values.size() > 1 || (setting.name == "bucket_cap" && space_.any_bucket_cap);
+    if (!has_values || setting.is_same(strategy, defaults_)) continue;
+    auto without = strategy;
+    setting.assign(without, defaults_);
+    if (auto* ddp = std::get_if<Ddp>(&without); ddp != nullptr && ddp->comm_hook != CommHook::powersgd)
+      ddp->powersgd_rank = 1;
+    if (is_consistent(without, gpus)) list.emplace_back(setting.name, simplest(without, gpus));
+  }
+  return list;
+}
+
 /// Number of changes that a setting needs, and whether it is lossy.
 std::pair<int, bool> Search::changes(const SettingResult& tried) const {
   const auto* ddp = std::get_if<Ddp>(&tried.strategy);
@@ -46,7 +67,7 @@ const std::vector<Override>& Search::changes_of(std::size_t job) const {
 }
 
 /// Whether a job has this value of a setting: its changed value, or the one that the scenario has.
-bool Search::has_value(std::size_t job, const JobSetting& setting, const std::string& value) const {
+bool Search::has_value(std::size_t job, const Axis& setting, const std::string& value) const {
   const auto& changes = changes_of(job);
   const auto change = std::ranges::find(changes, setting.key, &Override::key);
   if (change != changes.end()) return change->value == value;
@@ -102,8 +123,8 @@ const SettingResult& Search::simplest_of_best(const std::vector<const SettingRes
   const auto& fastest = fastest_of(results);
   std::vector<const SettingResult*> with_room;
   for (const auto* tried : results)
-    if (tried->surely_fits && is_as_good(fastest, *tried)) with_room.push_back(tried);
-  if (!fastest.surely_fits && !with_room.empty()) return simplest_of_best(with_room);
+    if (tried->surely_fits() && is_as_good(fastest, *tried)) with_room.push_back(tried);
+  if (!fastest.surely_fits() && !with_room.empty()) return simplest_of_best(with_room);
   auto least = changes(fastest);
   std::vector<const SettingResult*> good;
   for (const auto* tried : results) {
@@ -163,7 +184,7 @@ std::optional<Optimum> Search::optimum(const std::vector<SettingResult>& ranked)
   Optimum optimum;
   optimum.fastest = fastest_of(every);
   optimum.best = revert_unneeded(recommended(every), optimum.fastest);
-  optimum.defaults = tried_.get({0, defaults()});
+  optimum.defaults = tried_.get({0, defaults_});
   optimum.as_written = tried_.get({0, space_.jobs.front().job.strategy});
   optimum.reverted = reverted(optimum.best);
   add_details(optimum, ranked);
@@ -174,7 +195,7 @@ std::optional<Optimum> Search::optimum(const std::vector<SettingResult>& ranked)
 /// Reverts the settings whose benefit is not certain, as far as the reverted value is searched.
 SettingResult Search::revert_unneeded(SettingResult best, const SettingResult& fastest) {
   const auto is_unneeded = [&](const RevertedSetting& setting) {
-    return has(setting.without.strategy) && setting.without.failure_reason.empty() &&
+    return has(space_, setting.without.strategy) && setting.without.failure_reason.empty() &&
            (!enforces_limits_ || meets_limits(setting.without)) && is_as_good(best, setting.without) &&
            is_as_good(fastest, setting.without);
   };

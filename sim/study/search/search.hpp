@@ -14,8 +14,12 @@ namespace gradway {
 /// The part of a search that is the same for all strategies: ranking and recommendation.
 class Search {
  public:
-  Search(const SearchSpace& space, const std::string& engine, const ForEach& for_each)
-      : space_{space}, tried_{space.jobs, engine, for_each} {}
+  /// @param defaults the strategy with the framework's defaults
+  Search(const SearchSpace& space, Strategy defaults, const std::string& engine, const ForEach& for_each)
+      : space_{space},
+        all_{strategy_settings(space.jobs.front())},
+        defaults_{std::move(defaults)},
+        tried_{space.jobs, engine, for_each} {}
   virtual ~Search() = default;
 
   SearchResult run();
@@ -31,12 +35,6 @@ class Search {
   virtual void try_settings() = 0;
   /// All settings that `try_settings` may have simulated, by family.
   virtual std::vector<Setting> settings() const = 0;
-  virtual Strategy defaults() const = 0;
-  virtual bool has(const Strategy& strategy) const = 0;
-  /// Number of settings that differ from the framework's defaults.
-  virtual int departures(const Strategy& strategy) const = 0;
-  /// For each searched setting that is not at its default: its key, and the strategy with it reverted.
-  virtual std::vector<std::pair<std::string, Strategy>> without_each(const Strategy& strategy) const = 0;
   /// Adds the results that only this strategy has. @param ranked all settings that are ranked
   virtual void add_details(Optimum& optimum, const std::vector<SettingResult>& ranked) = 0;
   virtual double count_settings() const = 0;
@@ -52,9 +50,13 @@ class Search {
   const SettingResult& recommended(const std::vector<const SettingResult*>& results) const;
 
  private:
+  /// Number of settings that differ from the framework's defaults.
+  int departures(const Strategy& strategy) const;
+  /// For each searched setting that is not at its default: its key, and the strategy with it reverted.
+  std::vector<std::pair<std::string, Strategy>> without_each(const Strategy& strategy) const;
   std::pair<int, bool> changes(const SettingResult& tried) const;
   const std::vector<Override>& changes_of(std::size_t job) const;
-  bool has_value(std::size_t job, const JobSetting& setting, const std::string& value) const;
+  bool has_value(std::size_t job, const Axis& setting, const std::string& value) const;
   std::optional<std::size_t> job_without(std::size_t job, const std::string& key) const;
   void add_best_of_job_settings(Optimum& optimum, const std::vector<SettingResult>& ranked) const;
   Choice choice(const SettingResult& tried) const { return choice_of(space_.jobs[tried.job].job, tried); }
@@ -70,6 +72,8 @@ class Search {
   std::vector<RevertedSetting> reverted(const SettingResult& best);
 
   const SearchSpace& space_;
+  std::vector<StrategySetting> all_;  ///< including those that are not searched
+  Strategy defaults_;
   SettingSimulator tried_;
   bool enforces_limits_ = true;  ///< settings that miss the limits of the training are not ranked
 };

@@ -13,12 +13,6 @@ namespace {
 constexpr double near_best = 0.02;  // relative difference of the cost from the best with the same hook
 constexpr int curve_points = 48;
 
-/// The value of static_graph to simulate. If both are searched, it is PyTorch's default, because the effect
-/// of a static graph is not modelled.
-bool static_graph_of(const SearchSpace& space) {
-  return std::ranges::find(space.static_graph, false) == space.static_graph.end();
-}
-
 /// Settings that differ in their buckets only.
 struct Family {
   std::size_t job = 0;
@@ -26,13 +20,17 @@ struct Family {
 };
 
 std::vector<Family> families_of(const SearchSpace& space) {
+  const auto graphs = values_to_try(space, "static_graph", &Ddp::static_graph);
+  auto strategy = pytorch_defaults();
+  // Of both values PyTorch's default is simulated, because the effect of a static graph is not modelled.
+  strategy.static_graph = std::ranges::find(graphs, false) == graphs.end();
   std::vector<Family> families;
   for (std::size_t job = 0; job < space.jobs.size(); ++job) {
-    for (const auto hook : space.hooks) {
-      for (const auto rank : hook == CommHook::powersgd ? space.powersgd_ranks : std::vector{1}) {
-        for (const bool view : space.views) {
-          auto strategy = pytorch_defaults();
-          strategy.static_graph = static_graph_of(space);
+    for (const auto hook : values_to_try(space, "comm_hook", &Ddp::comm_hook)) {
+      const auto ranks = values_to_try(space, "powersgd_rank", &Ddp::powersgd_rank);
+      for (const auto rank : hook == CommHook::powersgd ? ranks : std::vector{1}) {
+        for (const bool view :
+             values_to_try(space, "gradient_as_bucket_view", &Ddp::gradient_as_bucket_view)) {
           strategy.gradient_as_bucket_view = view;
           strategy.comm_hook = hook;
           strategy.powersgd_rank = rank;
@@ -47,9 +45,10 @@ std::vector<Family> families_of(const SearchSpace& space) {
 class DdpSearch final : public Search {
  public:
   DdpSearch(const SearchSpace& space, const std::string& engine, const ForEach& for_each)
-      : Search{space, engine, for_each},
+      : Search{space, pytorch_defaults(), engine, for_each},
+        caps_{values_to_try(space, "bucket_cap", &Ddp::bucket_cap)},
         cap_range_{full_cap_range(space.jobs.front().model)},
-        cuts_{equivalent_caps(space.jobs.front().model, space.bucket_caps,
+        cuts_{equivalent_caps(space.jobs.front().model, caps_,
                               space.any_bucket_cap ? std::optional{cap_range_} : std::nullopt)},
         ranged_{static_cast<std::size_t>(
             std::ranges::count_if(cuts_, [](const EquivalentCaps& cut) { return cut.range.has_value(); }))},
@@ -68,38 +67,6 @@ class DdpSearch final : public Search {
     return settings;
   }
 
-  Strategy defaults() const override { return pytorch_defaults(); }
-  bool has(const Strategy& strategy) const override { return gradway::has(space(), std::get<Ddp>(strategy)); }
-
-  int departures(const Strategy& strategy) const override {
-    const auto& ddp = std::get<Ddp>(strategy);
-    return int{ddp.bucket_cap.has_value()} + int{ddp.static_graph} + int{ddp.gradient_as_bucket_view} +
-           int{ddp.comm_hook != CommHook::none} + int{ddp.powersgd_rank != 1};
-  }
-
-  std::vector<std::pair<std::string, Strategy>> without_each(const Strategy& strategy) const override {
-    std::vector<std::pair<std::string, Strategy>> list;
-    const auto& ddp = std::get<Ddp>(strategy);
-    const auto add = [&](const char* key, auto change) {
-      auto changed = ddp;
-      change(changed);
-      list.emplace_back(key, changed);
-    };
-    const bool caps = space().any_bucket_cap || space().bucket_caps.size() > 1;
-    if (caps && ddp.bucket_cap) add("bucket_cap", [](Ddp& changed) { changed.bucket_cap.reset(); });
-    if (space().views.size() > 1 && ddp.gradient_as_bucket_view)
-      add("gradient_as_bucket_view", [](Ddp& changed) { changed.gradient_as_bucket_view = false; });
-    if (space().hooks.size() > 1 && ddp.comm_hook != CommHook::none) {
-      add("comm_hook", [](Ddp& changed) {
-        changed.comm_hook = CommHook::none;
-        changed.powersgd_rank = 1;
-      });
-    }
-    if (space().powersgd_ranks.size() > 1 && ddp.powersgd_rank != 1)
-      add("powersgd_rank", [](Ddp& changed) { changed.powersgd_rank = 1; });
-    return list;
-  }
-
   void add_details(Optimum& optimum, const std::vector<SettingResult>& ranked) override {
     std::map<std::pair<CommHook, int>, std::vector<const SettingResult*>> by_hook;
     for (const auto& tried : ranked) {
@@ -111,9 +78,10 @@ class DdpSearch final : public Search {
   }
 
   double count_settings() const override {
-    auto caps = static_cast<double>(space().bucket_caps.size());
+    auto caps = static_cast<double>(caps_.size());
     if (space().any_bucket_cap) caps += cap_range_.last;
-    return static_cast<double>(families_.size() * space().static_graph.size()) * caps;
+    const auto graphs = values_to_try(space(), "static_graph", &Ddp::static_graph).size();
+    return static_cast<double>(families_.size() * graphs) * caps;
   }
 
   Setting with_cut(Family family, std::size_t cut) const {
@@ -216,6 +184,7 @@ class DdpSearch final : public Search {
     return start;
   }
 
+  std::vector<BucketCap> caps_;
   CapRange cap_range_;
   std::vector<EquivalentCaps> cuts_;
   std::size_t ranged_;  ///< number of partitions that caps in whole MiB give

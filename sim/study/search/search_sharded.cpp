@@ -10,7 +10,7 @@ namespace {
 constexpr double worth_prefetching = 0.05;  // relative difference of the cost from the best
 
 /// All combinations of the settings' values, from a start strategy.
-std::vector<Strategy> combinations(const std::vector<ShardingSetting>& settings, const Strategy& start) {
+std::vector<Strategy> combinations(const std::vector<StrategySetting>& settings, const Strategy& start) {
   std::vector<Strategy> strategies{start};
   for (const auto& setting : settings) {
     std::vector<Strategy> next;
@@ -25,11 +25,12 @@ std::vector<Strategy> combinations(const std::vector<ShardingSetting>& settings,
 class ShardedSearch final : public Search {
  public:
   ShardedSearch(const SearchSpace& space, const std::string& engine, const ForEach& for_each)
-      : Search{space, engine, for_each},
-        all_{sharding_settings(space.jobs.front())},
+      : Search{space,
+               framework_defaults(strategy_settings(space.jobs.front()), space.jobs.front().job.strategy),
+               engine, for_each},
         written_{space.jobs.front().job.strategy},
         gpus_{space.jobs.front().job.gpus} {
-    for (const auto& setting : space.sharding)
+    for (const auto& setting : space.settings)
       (setting.is_prefetch ? prefetch_settings_ : memory_settings_).push_back(setting);
     families_ = canonical(combinations(memory_settings_, framework_defaults(prefetch_settings_, written_)));
   }
@@ -94,42 +95,8 @@ class ShardedSearch final : public Search {
     return settings;
   }
 
-  Strategy defaults() const override { return framework_defaults(all_, written_); }
-
-  bool has(const Strategy& strategy) const override {
-    const auto is_one = [&](const ShardingSetting& setting) {
-      const bool is_searched =
-          std::ranges::find(space().sharding, setting.name, &ShardingSetting::name) != space().sharding.end();
-      return is_searched || setting.is_same(strategy, written_);
-    };
-    const auto has_value = [&](const ShardingSetting& setting) {
-      return std::ranges::any_of(setting.values, [&](const SettingValue& value) {
-        return setting.is_same(simplest(strategy, gpus_), simplest(value.strategy, gpus_));
-      });
-    };
-    return std::ranges::all_of(all_, is_one) && std::ranges::all_of(space().sharding, has_value);
-  }
-
-  int departures(const Strategy& strategy) const override {
-    const auto default_strategy = defaults();
-    return static_cast<int>(std::ranges::count_if(
-        all_, [&](const ShardingSetting& setting) { return !setting.is_same(strategy, default_strategy); }));
-  }
-
-  std::vector<std::pair<std::string, Strategy>> without_each(const Strategy& strategy) const override {
-    std::vector<std::pair<std::string, Strategy>> list;
-    const auto default_strategy = defaults();
-    for (const auto& setting : space().sharding) {
-      if (setting.values.size() < 2 || setting.is_same(strategy, default_strategy)) continue;
-      auto without = strategy;
-      setting.assign(without, default_strategy);
-      if (is_consistent(without, gpus_)) list.emplace_back(setting.name, simplest(without, gpus_));
-    }
-    return list;
-  }
-
   void add_details(Optimum& optimum, const std::vector<SettingResult>& ranked) override {
-    for (const auto& setting : space().sharding) {
+    for (const auto& setting : space().settings) {
       if (setting.values.size() < 2) continue;
       for (const auto& value : setting.values) {
         std::vector<const SettingResult*> with;
@@ -147,11 +114,10 @@ class ShardedSearch final : public Search {
     return members * static_cast<double>(space().jobs.size());
   }
 
-  std::vector<ShardingSetting> all_;  ///< including those that are not searched
   Strategy written_;
   int gpus_;
-  std::vector<ShardingSetting> memory_settings_;    ///< searched settings that change the memory
-  std::vector<ShardingSetting> prefetch_settings_;  ///< the other searched settings
+  std::vector<StrategySetting> memory_settings_;    ///< searched settings that change the memory
+  std::vector<StrategySetting> prefetch_settings_;  ///< the other searched settings
   std::vector<Strategy> families_;
 };
 

@@ -12,7 +12,6 @@
 #include "sim/config/yaml/problems.hpp"
 #include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_words.hpp"
-#include "sim/study/compare/sweep.hpp"
 #include "sim/study/search/input_settings.hpp"
 #include "sim/workload/blocks.hpp"
 
@@ -21,49 +20,35 @@ namespace {
 
 using config::fail;
 
-// Settings of DDP, whose values are optional, and keys of any strategy, which need values.
-constexpr std::array ddp_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook",
-                               "powersgd_rank"};
+// Keys of any strategy, which need values, and settings of DDP that are searched by default.
 constexpr std::array other_names{"optimizer", "job.accumulate", "job.batch_per_gpu"};
 constexpr std::array default_names{"bucket_cap", "static_graph", "gradient_as_bucket_view", "comm_hook"};
 constexpr std::string_view recompute = "recompute";
-
-// "Typically only a small value 1-4 is used" (powerSGD_hook.py, PyTorch 2.8); powers of two.
-const std::vector<int> usual_ranks{1, 2, 4};
 
 template <class Range, class Value>
 bool is_among(const Range& range, const Value& value) {
   return std::ranges::find(range, value) != range.end();
 }
 
-/// The name of a setting in `--over`, and its key in a scenario.
-struct Name {
-  std::string name;
-  std::string key;
-};
-
-/// The settings of a strategy that can be searched. @param sharding those of a sharded strategy
+/// The settings of a strategy that can be searched, and `recompute` of one that shards.
 class SearchableSettings {
  public:
-  SearchableSettings(const Scenario& scenario, const std::vector<ShardingSetting>& sharding) {
-    if (is_ddp(scenario.job.strategy)) {
-      for (const auto* name : ddp_names) all_.push_back({name, std::string{"strategy."} + name});
-    }
-    for (const auto& setting : sharding) all_.push_back({setting.name, setting.key});
-    if (!sharding.empty()) all_.push_back({std::string{recompute}, fmt::format("job.{}", recompute)});
+  SearchableSettings(const std::vector<StrategySetting>& settings, bool shards) : all_{settings} {
+    if (shards) all_.push_back({std::string{recompute}, fmt::format("job.{}", recompute), {}});
   }
 
-  const std::vector<Name>& all() const { return all_; }
-  bool has(const std::string& name) const { return std::ranges::find(all_, name, &Name::name) != all_.end(); }
+  bool has(const std::string& name) const {
+    return std::ranges::find(all_, name, &StrategySetting::name) != all_.end();
+  }
 
   /// The name of the setting with this key; else the key.
   std::string name_of_key(const std::string& key) const {
-    const auto entry = std::ranges::find(all_, key, &Name::key);
+    const auto entry = std::ranges::find(all_, key, &StrategySetting::key);
     return entry == all_.end() ? key : entry->name;
   }
 
   std::string key_of(const std::string& name) const {
-    const auto entry = std::ranges::find(all_, name, &Name::name);
+    const auto entry = std::ranges::find(all_, name, &StrategySetting::name);
     return entry == all_.end() ? name : entry->key;
   }
 
@@ -94,7 +79,7 @@ class SearchableSettings {
   }
 
  private:
-  std::vector<Name> all_;
+  std::vector<StrategySetting> all_;
 };
 
 /// The settings of `--over` with their values, which are empty where only names are given.
@@ -138,8 +123,8 @@ class SearchReader {
       : request_{request},
         data_{with_file_cache(data)},
         written_{load({})},
-        sharding_{sharding_settings(written_)},
-        searchable_{written_, sharding_} {}
+        settings_{strategy_settings(written_)},
+        searchable_{settings_, !settings_.empty() && !is_ddp(written_.job.strategy)} {}
 
   ParsedSearch read() {
     check_strategy(written_);
@@ -153,11 +138,7 @@ class SearchReader {
     }
     asked_.space.jobs.push_back(written_);
     asked_.space.changes.emplace_back();
-    if (sharding_.empty()) {
-      read_ddp(axes);
-    } else {
-      read_sharding(axes);
-    }
+    read_settings(axes);
     read_jobs(axes);
     read_recompute(axes);
     return std::move(asked_);
@@ -172,11 +153,11 @@ class SearchReader {
     const auto add = [&](const std::string& name) {
       if (!is_set(name)) axes.push_back({name, {}});
     };
-    if (sharding_.empty()) {
+    if (is_ddp(written_.job.strategy)) {
       for (const auto* name : default_names) add(name);
       return;
     }
-    for (const auto& setting : sharding_) add(setting.name);
+    for (const auto& setting : settings_) add(setting.name);
     if (knows_memory_of_blocks()) add(std::string{recompute});
   }
 
@@ -213,73 +194,58 @@ class SearchReader {
          hint_of(strategy));
   }
 
-  /// Values of a key of DDP, parsed as in a scenario.
-  template <class Value>
-  std::vector<Value> values_of(const Axis& axis, Value Ddp::*member) const {
-    std::vector<Value> values;
+  /// The values of `--over`, else those of the table. Settings of DDP are in the order of the table.
+  void read_settings(std::vector<Axis> axes) {
+    std::erase_if(axes, [&](const Axis& axis) {
+      return std::ranges::find(settings_, axis.key, &StrategySetting::name) == settings_.end();
+    });
+    const auto setting_of = [&](const Axis& axis) {
+      return std::ranges::find(settings_, axis.key, &StrategySetting::name);
+    };
+    const bool is_of_ddp = is_ddp(written_.job.strategy);
+    if (is_of_ddp) std::ranges::sort(axes, {}, setting_of);
+    for (const auto& axis : axes) {
+      auto& searched = asked_.space.settings.emplace_back(*setting_of(axis));
+      if (!axis.values.empty()) searched.values = values_of(axis);
+      if (axis.key == "bucket_cap") asked_.space.any_bucket_cap = axis.values.empty();
+      if (axis.key == "comm_hook") allow(searched.values, !axis.values.empty());
+    }
+    if (is_of_ddp) check_powersgd();
+  }
+
+  /// Parsed as in a scenario.
+  std::vector<SettingValue> values_of(const Axis& axis) const {
+    std::vector<SettingValue> values;
     for (const auto& value : axis.values) {
       std::vector<Override> changes{override_for(axis.key, value)};
       if (axis.key == "powersgd_rank") changes.insert(changes.begin(), {"strategy.comm_hook", "powersgd"});
-      values.push_back(std::get<Ddp>(load(changes).job.strategy).*member);
+      values.push_back({value, load(changes).job.strategy});
     }
     return values;
   }
 
-  /// The values to try for a key of DDP: those of `--over`, all if only its name is given, else the
-  /// scenario's.
-  template <class Value>
-  std::vector<Value> choose(const std::vector<Axis>& axes, std::string_view name, Value Ddp::*member,
-                            std::vector<Value> choices) const {
-    const auto axis = std::ranges::find(axes, name, &Axis::key);
-    if (axis == axes.end()) return {std::get<Ddp>(asked_.space.jobs.front().job.strategy).*member};
-    return axis->values.empty() ? choices : values_of(*axis, member);
-  }
-
-  void read_ddp(const std::vector<Axis>& axes) {
-    auto& space = asked_.space;
-    const auto find = [&](std::string_view name) { return std::ranges::find(axes, name, &Axis::key); };
-    const auto caps = find("bucket_cap");
-    space.any_bucket_cap = caps != axes.end() && caps->values.empty();
-    std::vector<BucketCap> all_caps{std::nullopt};
-    if (const auto cap = std::get<Ddp>(space.jobs.front().job.strategy).bucket_cap) all_caps.push_back(cap);
-    space.bucket_caps = choose(axes, "bucket_cap", &Ddp::bucket_cap, all_caps);
-    space.static_graph = choose(axes, "static_graph", &Ddp::static_graph, {false, true});
-    space.views = choose(axes, "gradient_as_bucket_view", &Ddp::gradient_as_bucket_view, {false, true});
-    space.hooks = choose(axes, "comm_hook", &Ddp::comm_hook,
-                         {CommHook::none, CommHook::fp16, CommHook::bf16, CommHook::powersgd});
-    if (const auto hooks = find("comm_hook"); hooks != axes.end()) allow(space.hooks, !hooks->values.empty());
-    space.powersgd_ranks = choose(axes, "powersgd_rank", &Ddp::powersgd_rank, usual_ranks);
-    if (find("powersgd_rank") != axes.end() && !is_among(space.hooks, CommHook::powersgd)) {
+  void check_powersgd() const {
+    const auto& settings = asked_.space.settings;
+    if (std::ranges::find(settings, "powersgd_rank", &StrategySetting::name) != settings.end() &&
+        !is_among(values_to_try(asked_.space, "comm_hook", &Ddp::comm_hook), CommHook::powersgd))
       fail({}, "'powersgd_rank' is searched, but the hook powersgd is not",
            fmt::format("search comm_hook{}, or set strategy.comm_hook=powersgd",
                        request_.lossy ? " too" : " with --lossy"));
-    }
   }
 
   /// Removes lossy hooks unless they are allowed.
-  void allow(std::vector<CommHook>& hooks, bool were_named) {
+  void allow(std::vector<SettingValue>& hooks, bool were_named) {
     if (request_.lossy) return;
-    for (const auto hook : hooks) {
+    for (const auto& value : hooks) {
+      const auto hook = std::get<Ddp>(value.strategy).comm_hook;
       if (!is_lossy(hook)) continue;
       if (were_named)
         fail({}, fmt::format("the hook {} changes the values of gradients", name_of(hook)),
              "give --lossy to search it");
       asked_.lossy_left_out.push_back(hook);
     }
-    std::erase_if(hooks, is_lossy);
-  }
-
-  /// The values of `--over`, else those of the table.
-  void read_sharding(const std::vector<Axis>& axes) {
-    for (const auto& axis : axes) {
-      auto setting = std::ranges::find(sharding_, axis.key, &ShardingSetting::name);
-      if (setting == sharding_.end()) continue;
-      auto& searched = asked_.space.sharding.emplace_back(*setting);
-      if (axis.values.empty()) continue;
-      searched.values.clear();
-      for (const auto& value : axis.values)
-        searched.values.push_back({value, load({override_for(axis.key, value)}).job.strategy});
-    }
+    std::erase_if(
+        hooks, [](const SettingValue& value) { return is_lossy(std::get<Ddp>(value.strategy).comm_hook); });
   }
 
   /// Adds a job for each point of the cross product of keys that are not settings of the strategy.
@@ -290,7 +256,7 @@ class SearchReader {
     if (axes.empty()) return;
     for (auto& axis : axes) {
       if (axis.values.empty()) axis.values = usual_values_of(axis.key);
-      asked_.space.job_settings.push_back({axis.key, axis.values});
+      asked_.space.job_settings.push_back(axis);
     }
     check_size(axes);
     for (std::size_t i = 0; i < point_count(axes); ++i) {
@@ -340,7 +306,7 @@ class SearchReader {
   const SearchRequest& request_;
   DataPath data_;
   Scenario written_;
-  std::vector<ShardingSetting> sharding_;
+  std::vector<StrategySetting> settings_;
   SearchableSettings searchable_;
   ParsedSearch asked_;
 };
@@ -355,13 +321,20 @@ Ddp pytorch_defaults() {
   return Ddp{};
 }
 
-bool has(const SearchSpace& space, const Ddp& strategy) {
-  const bool has_cap =
-      is_among(space.bucket_caps, strategy.bucket_cap) || (space.any_bucket_cap && strategy.bucket_cap);
-  const bool has_rank =
-      strategy.comm_hook != CommHook::powersgd || is_among(space.powersgd_ranks, strategy.powersgd_rank);
-  return has_cap && has_rank && is_among(space.static_graph, strategy.static_graph) &&
-         is_among(space.views, strategy.gradient_as_bucket_view) && is_among(space.hooks, strategy.comm_hook);
+bool has(const SearchSpace& space, const Strategy& strategy) {
+  const auto& job = space.jobs.front().job;
+  const auto* ddp = std::get_if<Ddp>(&strategy);
+  return std::ranges::all_of(strategy_settings(space.jobs.front()), [&](const StrategySetting& setting) {
+    if (ddp != nullptr && setting.name == "powersgd_rank" && ddp->comm_hook != CommHook::powersgd)
+      return true;
+    if (ddp != nullptr && setting.name == "bucket_cap" && space.any_bucket_cap && ddp->bucket_cap)
+      return true;
+    const auto searched = std::ranges::find(space.settings, setting.name, &StrategySetting::name);
+    if (searched == space.settings.end()) return setting.is_same(strategy, job.strategy);
+    return std::ranges::any_of(searched->values, [&](const SettingValue& value) {
+      return setting.is_same(simplest(strategy, job.gpus), simplest(value.strategy, job.gpus));
+    });
+  });
 }
 
 ParsedSearch read_search(const SearchRequest& request, const DataPath& data) {

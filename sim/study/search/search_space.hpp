@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/config/config.hpp"
 #include "sim/scenario/scenario.hpp"
+#include "sim/study/compare/sweep.hpp"
 #include "sim/study/compare/training.hpp"
 #include "sim/study/search/bucket_caps.hpp"
-#include "sim/study/search/sharding_settings.hpp"
+#include "sim/study/search/strategy_settings.hpp"
 
 namespace gradway {
 
@@ -19,26 +21,15 @@ struct RecomputeToTry {
   std::size_t with = 0;
 };
 
-/// A searched key that is not a setting of the strategy, and its values.
-struct JobSetting {
-  std::string key;  ///< "input.loader_workers"
-  std::vector<std::string> values;
-};
-
 /// The search space: the cross product of these values. A key that is not searched has one value.
 struct SearchSpace {
   std::vector<Scenario> jobs;  ///< the job as written, then with other values of `job_settings` and recompute
   /// By job: the keys that differ from the job as written, such as "nccl.NCCL_PROTO", and their values.
   std::vector<std::vector<Override>> changes{};
-  std::vector<JobSetting> job_settings{};
+  std::vector<Axis> job_settings{};  ///< searched keys that are not settings of the strategy
   std::vector<RecomputeToTry> recompute{};
-  std::vector<ShardingSetting> sharding{};  ///< for sharded strategies; the members below are for DDP
-  bool any_bucket_cap = false;              ///< search all whole MiB in addition to `bucket_caps`
-  std::vector<BucketCap> bucket_caps;
-  std::vector<bool> static_graph;
-  std::vector<bool> views;  ///< gradient_as_bucket_view
-  std::vector<CommHook> hooks;
-  std::vector<int> powersgd_ranks;     ///< for the hook powersgd only
+  std::vector<StrategySetting> settings{};  ///< of the strategy that are searched, with their values
+  bool any_bucket_cap = false;              ///< DDP: search all whole MiB in addition to the values
   std::optional<TrainingGoal> goal{};  ///< settings that miss its limits are ranked only if all settings do
 };
 
@@ -46,7 +37,17 @@ struct SearchSpace {
 bool is_lossy(CommHook hook);
 
 /// Whether a strategy is in the search space.
-bool has(const SearchSpace& space, const Ddp& strategy);
+bool has(const SearchSpace& space, const Strategy& strategy);
+
+/// The values to try for a member of DDP: those of a searched setting, else that of the job as written.
+template <class Value>
+std::vector<Value> values_to_try(const SearchSpace& space, std::string_view name, Value Ddp::*member) {
+  const auto setting = std::ranges::find(space.settings, name, &StrategySetting::name);
+  if (setting == space.settings.end()) return {std::get<Ddp>(space.jobs.front().job.strategy).*member};
+  std::vector<Value> values;
+  for (const auto& value : setting->values) values.push_back(std::get<Ddp>(value.strategy).*member);
+  return values;
+}
 
 /// DDP with PyTorch's defaults.
 Ddp pytorch_defaults();
@@ -69,7 +70,7 @@ struct ParsedSearch {
 /// Reads the search space of a request. Keys of the input without values get those of input_settings.hpp.
 /// Without `over`, all of these that `set` does not contain are searched: bucket_cap, static_graph,
 /// gradient_as_bucket_view and comm_hook of DDP; all settings of FSDP2, FSDP1 and ZeRO
-/// (sharding_settings.hpp), and recompute where memory requires it.
+/// (strategy_settings.hpp), and recompute where memory requires it.
 /// @throws ConfigError for names that are not settings, settings that are both set and searched, invalid
 /// values, lossy hooks that are not allowed, and other strategies
 ParsedSearch read_search(const SearchRequest& request, const DataPath& data);

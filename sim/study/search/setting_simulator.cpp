@@ -28,27 +28,12 @@ SettingResult SettingSimulator::simulate_one(const Setting& setting) const try {
   scenario.job.strategy = setting.strategy;
   const auto run = simulate(scenario, engine_);
   const auto& memory = run.measured.memory;
-  return {.job = setting.job,
-          .strategy = setting.strategy,
-          .metrics = run.measured.metrics,
-          .range = run.range,
-          .errors = run.errors,
-          .memory = memory.needed(),
-          .basis = run.basis,
-          .warnings = run.warnings,
-          .failure_reason = fits(scenario, memory) ? "" : verdict_in_words(scenario, memory),
-          .surely_fits = surely_fits(scenario, memory)};
+  return {answer_of(run), setting.job, setting.strategy,
+          fits(scenario, memory) ? "" : verdict_in_words(scenario, memory)};
 } catch (const ConfigError& error) {
   if (setting.job == 0) throw;  // the scenario itself is wrong, not a change that the search made
-  return {.job = setting.job,
-          .strategy = setting.strategy,
-          .metrics = {},
-          .range = {},
-          .errors = {},
-          .memory = {},
-          .basis = {},
-          .warnings = {},
-          .failure_reason = error.problems().front().what};
+  return {
+      {.verdict = MemoryVerdict::does_not_fit}, setting.job, setting.strategy, error.problems().front().what};
 }
 
 void SettingSimulator::try_all(const std::vector<Setting>& settings) {

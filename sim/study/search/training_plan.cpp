@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/problem.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/scenario/field_tables.hpp"
 #include "sim/study/search/first_scenario.hpp"
@@ -88,24 +88,23 @@ int batch_of_replica(const Scenario& scenario, int samples) {
 LayoutResult simulated(const Scenario& scenario) {
   auto tried = simulate_layout(scenario, scenario.job, {.memory = MemoryLimit::fits}, "fluid");
   if (auto* result = std::get_if<LayoutResult>(&tried)) return std::move(*result);
-  refuse_layouts(fmt::format("the job does not fit into the memory of each {}",
-                             scenario.platform.gpu_models.front().name),
-                 "use GPUs with more memory");
+  refuse(fmt::format("the job does not fit into the memory of each {}",
+                     scenario.platform.gpu_models.front().name),
+         "use GPUs with more memory");
 }
 
 void check_accumulated(const Job& job, int global_batch) {
   if (job.accumulate > most_accumulated)
-    refuse_layouts(fmt::format("{} samples per step need {} micro-batches on each GPU, more than {}",
-                               global_batch, job.accumulate, most_accumulated),
-                   "give '--global-batch' fewer samples");
+    refuse(fmt::format("{} samples per step need {} micro-batches on each GPU, more than {}", global_batch,
+                       job.accumulate, most_accumulated),
+           "give '--global-batch' fewer samples");
 }
 
 LayoutOnCluster replicated(Scenario scenario, int global_batch) {
   auto& job = scenario.job;
   if (global_batch % job.gpus != 0)
-    refuse_layouts(
-        fmt::format("{} samples per step cannot be distributed over {} GPUs", global_batch, job.gpus),
-        fmt::format("'--global-batch {}' is possible", (global_batch / job.gpus + 1) * job.gpus));
+    refuse(fmt::format("{} samples per step cannot be distributed over {} GPUs", global_batch, job.gpus),
+           fmt::format("'--global-batch {}' is possible", (global_batch / job.gpus + 1) * job.gpus));
   const auto samples = global_batch / job.gpus;
   if (!is_recorded(scenario.model)) job.batch_per_gpu = batch_of_replica(scenario, samples);
   job.accumulate = std::max(1, samples / job.batch_per_gpu);
@@ -152,10 +151,10 @@ LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, cons
   auto layouts = search_layouts(scenario, samples, quick_search(), options);
   if (layouts.ranked.empty()) {
     const auto& gpu = scenario.platform.gpu_models.front();
-    if (layouts.unfit.empty()) refuse_layouts(layouts.refused.front().reason, "choose other GPUs");
-    refuse_layouts(fmt::format("no layout fits: the smallest needs {:.4g} of {:.4g} GB on each {}",
-                               layouts.unfit.front().needs.value() / 1e9, gpu.memory.value() / 1e9, gpu.name),
-                   "use more GPUs, or GPUs with more memory");
+    if (layouts.unfit.empty()) refuse(layouts.refused.front().reason, "choose other GPUs");
+    refuse(fmt::format("no layout fits: the smallest needs {:.4g} of {:.4g} GB on each {}",
+                       layouts.unfit.front().needs.value() / 1e9, gpu.memory.value() / 1e9, gpu.name),
+           "use more GPUs, or GPUs with more memory");
   }
   auto chosen = layouts.ranked.front();
   check_accumulated(chosen.job, samples);

@@ -8,42 +8,30 @@ Number half_of(const Job& job) {
   return precision_outside_fp8(job.precision) == Precision::fp16 ? Number::fp16 : Number::bf16;
 }
 
-void set_formats(Job& job) {
-  auto& fsdp = std::get<Fsdp>(job.strategy);
-  fsdp.param_dtype = half_of(job);
-  fsdp.reduce_dtype = Number::fp32;
-}
-
 }  // namespace
 
-std::vector<UnsearchedKey> unsearched_keys(const Model& model, const Gpu& gpu, const Job& best) {
-  std::vector<UnsearchedKey> keys;
+std::vector<Settings> unsearched_keys(const Model& model, const Gpu& gpu, const Job& best) {
+  std::vector<Settings> keys;
+  const auto add = [&](bool can_help, Settings set) {
+    if (can_help) keys.push_back(std::move(set));
+  };
   const bool is_pytorch = best.framework == Framework::pytorch;
-  const bool has_bf16 = gpu.peak[static_cast<std::size_t>(Precision::bf16)].has_value();
-  if (!is_half(best.precision) && has_bf16 && is_pytorch)
-    keys.push_back({{{"job.precision", "bf16"}}, [](Job& job) { job.precision = Precision::bf16; }});
   const auto* fsdp = std::get_if<Fsdp>(&best.strategy);
-  if (fsdp != nullptr && !fsdp->param_dtype && is_half(best.precision))
-    keys.push_back(
-        {{{"strategy.param_dtype", std::string{name_of(half_of(best))}}, {"strategy.reduce_dtype", "fp32"}},
-         set_formats});
-  if (fsdp != nullptr && fsdp->wrap.blocks > 0 && fsdp->reshard != Fsdp::kept)
-    keys.push_back({{{"strategy.reshard_after_forward", "false"}},
-                    [](Job& job) { std::get<Fsdp>(job.strategy).reshard = Fsdp::kept; }});
-  if (is_pytorch && model.run && !best.compiled && !best.lora && model.experts.number == 0)
-    keys.push_back({{{"job.compile", "true"}}, [](Job& job) { job.compiled = true; }});
-  if (best.optimizer == Optimizer::adamw)
-    keys.push_back(
-        {{{"optimizer", "adamw_fused"}}, [](Job& job) { job.optimizer = Optimizer::adamw_fused; }});
   const auto& layout = best.layout;
-  if (layout.tensor > 1 && layout.sequence && is_pytorch && best.compiled &&
-      layout.overlap != TensorOverlap::async_tp)
-    keys.push_back(
-        {{{"parallel.overlap", "async_tp"}}, [](Job& job) { job.layout.overlap = TensorOverlap::async_tp; }});
-  if (layout.tensor > 1 && layout.sequence && best.framework == Framework::megatron &&
-      layout.overlap != TensorOverlap::userbuffers)
-    keys.push_back({{{"parallel.overlap", "userbuffers"}},
-                    [](Job& job) { job.layout.overlap = TensorOverlap::userbuffers; }});
+  const bool cuts_sequence = layout.tensor > 1 && layout.sequence;
+  add(!is_half(best.precision) && gpu.peak[static_cast<std::size_t>(Precision::bf16)] && is_pytorch,
+      {{"job.precision", "bf16"}});
+  add(fsdp != nullptr && !fsdp->param_dtype && is_half(best.precision),
+      {{"strategy.param_dtype", std::string{name_of(half_of(best))}}, {"strategy.reduce_dtype", "fp32"}});
+  add(fsdp != nullptr && fsdp->wrap.blocks > 0 && fsdp->reshard != Fsdp::kept,
+      {{"strategy.reshard_after_forward", "false"}});
+  add(is_pytorch && model.run && !best.compiled && !best.lora && model.experts.number == 0,
+      {{"job.compile", "true"}});
+  add(best.optimizer == Optimizer::adamw, {{"optimizer", "adamw_fused"}});
+  add(cuts_sequence && is_pytorch && best.compiled && layout.overlap != TensorOverlap::async_tp,
+      {{"parallel.overlap", "async_tp"}});
+  add(cuts_sequence && best.framework == Framework::megatron && layout.overlap != TensorOverlap::userbuffers,
+      {{"parallel.overlap", "userbuffers"}});
   return keys;
 }
 

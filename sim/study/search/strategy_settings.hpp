@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "sim/config/set_keys.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway {
@@ -17,24 +17,25 @@ struct SettingValue {
   std::string words{};  ///< "parameters kept after the forward pass"; empty unless `explain` tries this value
 };
 
-/// A setting of a sharded strategy that does not change the result of the training.
-struct ShardingSetting {
+/// A setting of a strategy that can be searched. But for lossy hooks of DDP it does not change the result of
+/// the training.
+struct StrategySetting {
   std::string name;                  ///< "wrap", as in `optimize --over`
   std::string key;                   ///< "strategy.wrap"
   std::vector<SettingValue> values;  ///< to try; the framework's default first
   bool is_prefetch = false;          ///< it changes overlap, but not memory
-  std::function<void(Strategy&, const Strategy&)>
-      assign;  ///< copies it from the second strategy to the first
 
+  /// Copies the value of one strategy to another.
+  void assign(Strategy& target, const Strategy& source) const { copy_key(target, source, name); }
   /// Whether two strategies have the same value of it.
   bool is_same(const Strategy& first, const Strategy& second) const;
 };
 
-/// Empty for strategies that do not shard.
-std::vector<ShardingSetting> sharding_settings(const Scenario& scenario);
+/// Empty for strategies without an exchange, and for single collectives.
+std::vector<StrategySetting> strategy_settings(const Scenario& scenario);
 
 /// The strategy with all settings at the framework's defaults.
-Strategy framework_defaults(const std::vector<ShardingSetting>& settings, Strategy strategy);
+Strategy framework_defaults(const std::vector<StrategySetting>& settings, Strategy strategy);
 
 /// Whether the settings are compatible: for example, the ranks that parameters are resharded over divide the
 /// ranks that they are sharded over.
@@ -45,7 +46,7 @@ Strategy simplest(Strategy strategy, int gpus);
 
 /// Name and text of the value of each setting in a strategy. Values that the setting does not list are left
 /// out.
-std::vector<std::pair<std::string, std::string>> chosen_values(const std::vector<ShardingSetting>& settings,
+std::vector<std::pair<std::string, std::string>> chosen_values(const std::vector<StrategySetting>& settings,
                                                                const Strategy& strategy);
 
 }  // namespace gradway

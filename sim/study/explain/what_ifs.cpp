@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/study/explain/what_ifs.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+#include "sim/campaign/local_sgd.hpp"
+#include "sim/cost/nccl_settings.hpp"
+#include "sim/plan/input/batch_cost.hpp"
+#include "sim/platform/networks.hpp"
+#include "sim/platform/with_network.hpp"
+#include "sim/platform/with_speeds.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/study/search/strategy_settings.hpp"
+
+namespace gradway {
+namespace {
+
+constexpr int most_queue_pairs = 128;  // of NCCL_IB_QPS_PER_CONNECTION
+constexpr int most_sockets = 64;       // of NCCL_SOCKET_NTHREADS x NCCL_NSOCKS_PERTHREAD
+constexpr int most_threads = 16;
+constexpr int times_as_many = 4;  // buffers, connections, queue pairs
+
+/// "1e9", "2": as users type a factor.
+std::string factor_text(double factor) {
+  auto text = fmt::format("{}", factor);
+  if (text.ends_with(".0")) text.resize(text.size() - 2);
+  if (constexpr std::string_view billions = "000000000";
+      text.size() > billions.size() && text.ends_with(billions))
+    text.replace(text.size() - billions.size(), std::string::npos, "e9");
+  return text;
+}
+
+/// "host memory and what NCCL copies through it (SHM) twice as fast"
+std::string faster_in_words(HardwarePart part, const std::optional<ChannelLimit>& limit) {
+  const auto copies =
+      limit && limit->part == part && !limit->transport.empty()
+          ? fmt::format(" and what NCCL copies {} it ({})",
+                        part == HardwarePart::host_memory ? "through" : "over", limit->transport)
+          : "";
+  return fmt::format("{}{} twice as fast", in_words(part), copies);
+}
+
+bool is_possible(Job job, const Settings& set) {
+  try {
+    set_keys(job, set);
+    return true;
+  } catch (const ConfigError&) {
+    return false;
+  }
+}
+
+/// The what-ifs of a job, one row each.
+class WhatIfs {
+ public:
+  explicit WhatIfs(const Job& job) : job_{job} {}
+
+  std::vector<WhatIf> list() { return std::move(list_); }
+
+  void add_hardware(const Platform& platform, const std::vector<HardwarePart>& used,
+                    const std::optional<ChannelLimit>& limit) {
+    const auto faster = [&](std::string name, std::string words, const std::vector<HardwarePart>& parts,
+                            double factor) {
+      Settings set;
+      for (const auto part : parts)
+        set.emplace_back(fmt::format("faster.{}", key_of(part)),
+                         factor_text(std::min(platform.speeds[part] * factor, largest_speed)));
+      if (!set.empty()) list_.push_back({std::move(name), std::move(words), std::move(set)});
+    };
+    for (const auto part : used)
+      faster(fmt::format("{}_2x", key_of(part)), faster_in_words(part, limit), {part}, 2);
+    std::vector<HardwarePart> links, launches;
+    for (const auto part : used)
+      if (part == HardwarePart::cpu) {
+        launches.push_back(part);
+      } else if (part != HardwarePart::gpu) {
+        links.push_back(part);
+      }
+    faster("infinite_links", "all links and host memory infinitely fast", links, practically_infinite);
+    faster("no_launch_cost", "launches that cost the CPU nothing", launches, practically_infinite);
+  }
+
+  void add_sharding(const Scenario& scenario) {
+    for (const auto& setting : strategy_settings(scenario)) {
+      for (const auto& value : setting.values) {
+        auto name = fmt::format("{}_{}", setting.name, value.text);
+        std::ranges::replace(name, ' ', '_');
+        add(!value.words.empty(), std::move(name), value.words, {{setting.key, value.text}});
+      }
+    }
+  }
+
+  void add_loader(const Gpu& gpu) {
+    const auto& input = job_.input;
+    const auto workers = [&](bool can_help, int count, const char* words) {
+      add(can_help, fmt::format("loader_workers_{}", count), words,
+          {{"input.loader_workers", fmt::to_string(count)}});
+    };
+    const bool is_pytorch = input.loader == LoaderKind::pytorch;
+    const bool is_dali = input.loader == LoaderKind::dali;
+    workers(is_pytorch, input.loader_workers + 1, "one more loader worker per rank");
+    workers(is_pytorch && input.loader_workers > 1, 2 * input.loader_workers, "twice as many loader workers");
+    workers(!is_pytorch && !input.tunes_threads, 2 * input.loader_workers,
+            "twice as many threads of the loader");
+    const bool gpu_can =
+        is_dali ? input.dataset->pixels > 0 : is_pytorch && input.dataset->gpu_decode > Seconds{};
+    add(!input.decode_on_gpu && gpu_can, "decode_gpu", "samples decoded on the GPU",
+        {{"input.decode", "gpu"}});
+    add(input.decode_on_gpu && !input.hw_decoder_load, "decode_cpu", "samples decoded on the CPU",
+        {{"input.decode", "cpu"}});
+    add(is_dali && input.decode_on_gpu && gpu.jpeg_decoder > 0 && hw_decoder_load_of(input, gpu) < 1,
+        "hw_decoder_load_1", "all images decoded by the GPU's JPEG decoder",
+        {{"input.hw_decoder_load", "1"}});
+    add_reads();
+    list_.push_back({"ready_samples", "samples ready in memory (a bound)", {{"input.dataset", ""}}, true});
+  }
+
+  /// Ways to read less, faster or earlier from storage.
+  void add_storage(const std::optional<StorageTier>& drive, int ranks_per_node) {
+    const auto& input = job_.input;
+    if (!input.storage) return;
+    // With as many requests in flight as workers have, and more while these decode.
+    const auto streams = std::max(input.copy_streams, 2 * input.loader_workers * ranks_per_node);
+    add(input.cache && !input.cache_prefetch && input.loader == LoaderKind::pytorch &&
+            input.loader_workers > 0 && input.stage_in == StageIn::before,
+        "cache_prefetch", "coming samples read into the cache of each node before workers ask for them",
+        {{"input.cache_prefetch", "true"}, {"input.copy_streams", fmt::to_string(streams)}});
+    add(!input.codec && input.dataset->compressible, "codec_zstd", "samples compressed with zstd",
+        {{"input.codec", "zstd"}});
+    if (!drive || cold_share(input) > 0 || input.storage->is_local() || input.storage->name.empty()) return;
+    Settings set{{"input.storage", drive->name}};
+    if (!input.staged_from) set.emplace_back("input.staged_from", input.storage->name);
+    add(true, "staged_to_drives", fmt::format("the dataset staged to a drive of each node ({})", drive->name),
+        std::move(set));
+  }
+
+  /// What the program does that makes ranks or the CPU wait.
+  void add_program(const Model& model) {
+    const Job plain;
+    Settings no_reads{{"job.host_reads", "0"}};  // and the keys that need it
+    if (job_.reduced_metrics > 0) no_reads.emplace_back("job.reduced_metrics", "0");
+    if (job_.host_reads_after != plain.host_reads_after)
+      no_reads.emplace_back("job.host_reads_after", name_of(plain.host_reads_after));
+    if (job_.host_read_size != plain.host_read_size) no_reads.emplace_back("job.host_read_size", "4 B");
+    add(job_.host_reads > 0, "no_host_reads", "no values read back from the GPU", std::move(no_reads));
+    add(job_.sync_batch_norm, "local_batch_norm", "BatchNorm over each rank's own batch",
+        {{"job.sync_batch_norm", "false"}});
+    using enum TableSharding;
+    const auto sharding = job_.layout.tables == table_wise ? row_wise : table_wise;
+    add(!model.tables.empty() && job_.gpus > 1, fmt::format("tables_{}", name_of(sharding)),
+        sharding == row_wise ? "embedding tables divided by rows" : "whole embedding tables on the ranks",
+        {{"parallel.tables", std::string{name_of(sharding)}}});
+    const auto* ddp = std::get_if<Ddp>(&job_.strategy);
+    add(ddp != nullptr && ddp->searches_each_step(), "static_graph",
+        "a static graph, without the search for unused parameters", {{"strategy.static_graph", "true"}});
+  }
+
+  /// What could be done about lost packets, connections and buffers over a distance, and flows that switches
+  /// hash to uplinks.
+  void add_network(const Network& network) {
+    const auto& conditions = network.conditions;
+    const auto settings = nccl_settings(job_.nccl);
+    const bool has_connections = facts_of(network.kind).has_connections;
+    const bool loses = conditions.loss.value_or(0) > 0;
+    add(loses, "no_loss", "a network that loses no packets", {{"network.loss", "0 %"}});
+    add(loses && !has_connections && retransmission_of(network) == Retransmission::go_back_n,
+        "selective_retransmission", "NICs that repeat lost packets alone",
+        {{"network.retransmission", "selective"}});
+    add(loses && has_connections && conditions.congestion.value_or(default_congestion) != Congestion::bbr &&
+            *conditions.loss < most_loss(Congestion::bbr),
+        "congestion_bbr", "bbr as the congestion control of the senders", {{"network.congestion", "bbr"}});
+    if (conditions.round_trip.value_or(Seconds{}) > Seconds{}) {
+      add(true, "larger_buffers", fmt::format("buffers of NCCL {} times as large", times_as_many),
+          {{"nccl.NCCL_BUFFSIZE",
+            fmt::format("{:.0f}", (settings.buffer.value_or(4_MiB) * times_as_many).value())}});
+      if (has_connections) add_connections(network, settings);
+    }
+    if (!(network.spread < 1)) return;
+    add(true, "adaptive_routing", "switches that spread flows over their uplinks by load",
+        {{"network.routing", "adaptive"}});
+    const auto queue_pairs = std::min(most_queue_pairs, settings.queue_pairs * times_as_many);
+    add(queue_pairs > settings.queue_pairs, "more_queue_pairs",
+        fmt::format("{} queue pairs per connection", queue_pairs),
+        {{"nccl.NCCL_IB_QPS_PER_CONNECTION", fmt::to_string(queue_pairs)}});
+  }
+
+  void add_exchanges(const LocalSgd& local, const WanSettings& wan) {
+    add(true, "inner_steps_2x", "twice as many inner steps",
+        {{"strategy.inner_steps", fmt::to_string(local.inner_steps * 2)}});
+    add(exchanged_bytes[static_cast<std::size_t>(local.exchanged)] > 1, "exchanged_int8",
+        "updates sent in int8", {{"strategy.exchanged", "int8"}});
+    const auto most = local.inner_steps / local.fragments;
+    add(local.overlap_steps < most, "overlap_steps_most",
+        "exchanges overlapped by all inner steps until the next exchange",
+        {{"strategy.overlap_steps", fmt::to_string(most)}});
+    add(true, "wan_2x", "links between workers twice as fast",
+        {{"strategy.wan.rate", fmt::format("{} B/s", wan.rate.value() * 2)}});
+    add(wan.window || wan.loss > 0, "streams_2x", "twice as many TCP connections",
+        {{"strategy.wan.streams", fmt::to_string(wan.streams * 2)}});
+    const bool slows_down = wan.congestion == Congestion::reno || wan.congestion == Congestion::cubic;
+    add(slows_down && wan.loss > 0 && wan.loss < most_loss(Congestion::bbr), "congestion_bbr",
+        "bbr as the congestion control of the senders", {{"strategy.wan.congestion", "bbr"}});
+  }
+
+ private:
+  void add(bool can_help, std::string name, std::string words, Settings set) {
+    if (can_help && is_possible(job_, set))
+      list_.push_back({std::move(name), std::move(words), std::move(set)});
+  }
+
+  void add_reads() {
+    const auto& input = job_.input;
+    const auto format = input.dataset->format;
+    add(format == SampleFormat::csv && input.csv_parser != CsvParser::pyarrow, "csv_parser_pyarrow",
+        "lines parsed by PyArrow", {{"input.csv_parser", "pyarrow"}});
+    const bool jumps = format == SampleFormat::mapped && input.access == AccessOrder::random;
+    Settings in_order{{"input.access", "sequential"}};
+    // Single pages in the order of the file would wait as often.
+    if (input.read_ahead == 0_B) in_order.emplace_back("input.read_ahead", "128 KiB");
+    add(jumps, "access_sequential", "samples accessed in the order of the file", std::move(in_order));
+    add(jumps && input.read_ahead > 0_B, "read_ahead_0", "page faults that read one page each (MADV_RANDOM)",
+        {{"input.read_ahead", "0 B"}});
+    if (!input.predicate) return;
+    add(input.predicate->rows == MatchingRows::random, "predicate_rows_clustered",
+        "a file sorted by the column of the predicate", {{"input.predicate.rows", "clustered"}});
+    add(input.predicate->false_positives > 0, "predicate_false_positives_0",
+        "statistics that exclude each row group without a matching row",
+        {{"input.predicate.false_positives", "0"}});
+  }
+
+  void add_connections(const Network& network, const NcclSettings& settings) {
+    const auto connections =
+        settings.socket_threads || settings.sockets_per_thread
+            ? settings.socket_threads.value_or(1) * settings.sockets_per_thread.value_or(1)
+            : network.streams;
+    const auto sockets = std::min(most_sockets, connections * times_as_many);
+    auto threads = std::min(most_threads, sockets);
+    while (sockets % threads != 0) --threads;
+    add(sockets != connections, "more_connections",
+        fmt::format("{} TCP connections per channel of NCCL", sockets),
+        {{"nccl.NCCL_NSOCKS_PERTHREAD", fmt::to_string(sockets / threads)},
+         {"nccl.NCCL_SOCKET_NTHREADS", fmt::to_string(threads)}});
+  }
+
+  const Job& job_;
+  std::vector<WhatIf> list_;
+};
+
+/// Parts that the job itself uses, without those of a neighbour's traffic.
+std::vector<HardwarePart> used_parts(const Run& run) {
+  std::array<bool, all_parts.size()> is_used{};
+  const auto parts = parts_of_resources(run.scenario.platform);
+  for (const auto& op : run.ops.ops()) {
+    if (op.origin.activity == Activity::launch && op.latency > Seconds{})
+      is_used[static_cast<std::size_t>(HardwarePart::cpu)] = true;
+    if (op.kind != OpKind::flow || op.is_endless() || op.amount == 0) continue;
+    for (const auto resource : run.ops.path(op.path))
+      is_used[static_cast<std::size_t>(parts[resource.index()])] = true;
+  }
+  std::vector<HardwarePart> used;
+  for (const auto part : all_parts)
+    if (is_used[static_cast<std::size_t>(part)]) used.push_back(part);
+  return used;
+}
+
+}  // namespace
+
+std::vector<WhatIf> what_ifs(const Run& run, const std::optional<ChannelLimit>& limit,
+                             const std::optional<StorageTier>& drive) {
+  const auto& [job, platform] = std::tie(run.scenario.job, run.scenario.platform);
+  WhatIfs rows{job};
+  rows.add_hardware(platform, used_parts(run), limit);
+  rows.add_sharding(run.scenario);
+  if (job.input.dataset) {
+    rows.add_loader(platform.gpu_models.front());
+    rows.add_storage(
+        drive, std::min(job.gpus, std::max(1, static_cast<int>(platform.gpus.size()) / platform.nodes)));
+  }
+  rows.add_program(run.scenario.model);
+  if (platform.network && platform.collectives != CollectiveRules::ideal && platform.nodes > 1)
+    rows.add_network(*platform.network);
+  return rows.list();
+}
+
+std::vector<WhatIf> exchange_what_ifs(const Job& job) {
+  WhatIfs rows{job};
+  rows.add_exchanges(*job.local_sgd, *job.local_sgd->wan);
+  return rows.list();
+}
+
+}  // namespace gradway
