@@ -45,6 +45,18 @@ TEST_CASE("an experiment's program counts the simulator's parameters", "[cli][ex
   CHECK(content_of(folder.path() / "count") == fmt::format("{}\n", count));
 }
 
+TEST_CASE("the programs that experiments are filled into run as they are", "[cli][export]") {
+  const auto* const family = GENERATE("decoder", "vision_transformer", "residual", "conv_next");
+  CAPTURE(family);
+  const std::filesystem::path folder = GRADWAY_SOURCE_DIR "/sim/report/experiment";
+  const auto python = [&](const std::string& arguments) {
+    return shell(folder, "PYTHONDONTWRITEBYTECODE=1 python3 " + arguments);
+  };
+  CHECK(python(fmt::format("-c 'import {0}; assert {0}.parameter_count() > 1e6'", family)) == 0);
+  CHECK(python("train.py --count > /dev/null") == 0);
+  CHECK(shell(folder, "bash -n run.sh && bash -n check.sh") == 0);
+}
+
 TEST_CASE("an experiment's result is a file of cases that validates alone", "[cli][export]") {
   const TemporaryFolder folder;
   const auto written = exported(folder.path(), {"model=gpt_small", "strategy.comm_hook=powersgd",

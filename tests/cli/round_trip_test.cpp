@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is printed to paste is the job that was predicted: its import gives the same step, to the last digit.
 #include <algorithm>
+#include <sstream>
 
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "sim/config/config.hpp"
+#include "sim/config/find/scenario_keys.hpp"
+#include "sim/config/yaml/foreign_names.hpp"
+#include "sim/dialects/dialect.hpp"
 #include "sim/files/settings_file.hpp"
 #include "sim/import/training/scenario_draft.hpp"
 #include "sim/report/search/layouts.hpp"
@@ -87,7 +92,174 @@ void check_layouts(const Scenario& written, std::size_t every) {
   CHECK(compared >= 5);
 }
 
+/// A trainer, and how a file of its settings is read and written.
+struct Trainer {
+  const Dialect& dialect;
+  std::string (*line)(const std::string& setting, const std::string& value);
+  SettingsFile (*read)(const std::string& text);
+  ScenarioDraft (*draft)(const std::string& text, const DraftOptions& options);
+  std::string (*write)(const Scenario& scenario);
+  std::string base;  ///< settings with which all others have an effect
+};
+
+report::SnippetModel shape_of(const Scenario& scenario) {
+  return {blocks_of(scenario.model).count, scenario.model.tokens_per_sample,
+          scenario.model.experts.number > 0};
+}
+
+/// A map of JSON for each table of a setting: {"a": {"b": 1}}.
+std::string json_of(const std::string& setting, const std::string& value) {
+  auto path = "/" + setting;
+  std::ranges::replace(path, '.', '/');
+  nlohmann::json document;
+  document[nlohmann::json::json_pointer{path}] = nlohmann::json::parse(value);
+  return document.dump();
+}
+
+const Trainer torchtitan{
+    dialects::torchtitan,
+    [](const std::string& setting, const std::string& value) { return setting + " = " + value + "\n"; },
+    [](const std::string& text) { return read_toml_settings(text_file("job.toml", text)); },
+    [](const std::string& text, const DraftOptions& options) {
+      return draft_of_torchtitan(read_toml_settings(text_file("job.toml", text)), options);
+    },
+    [](const Scenario& scenario) { return report::layout_snippet(scenario.job, shape_of(scenario)).text; },
+    "parallelism.context_parallel_degree = 2\nmodel.converters = [\"float8\"]\ncompile.enable = true\n"};
+
+const Trainer megatron{
+    dialects::megatron,
+    [](const std::string& setting, const std::string& value) {
+      auto argument = "--" + setting;
+      std::ranges::replace(argument, '_', '-');
+      return value == "true" ? argument + "\n" : argument + " " + value + "\n";
+    },
+    [](const std::string& text) { return read_argument_settings(text_file("job.txt", text)).file; },
+    [](const std::string& text, const DraftOptions& options) {
+      return draft_of_megatron(read_argument_settings(text_file("job.txt", text)), options, "unused")
+          .scenario;
+    },
+    [](const Scenario& scenario) { return report::layout_snippet(scenario.job, shape_of(scenario)).text; },
+    "--micro-batch-size 1\n--seq-length 1024\n--bf16\n--fp8-format hybrid\n--context-parallel-size 2\n"
+    "--tensor-model-parallel-size 2\n--use-distributed-optimizer\n--overlap-grad-reduce\n"};
+
+const Trainer deepspeed{
+    dialects::deepspeed,
+    json_of,
+    [](const std::string& text) { return read_json_settings(text_file("ds.json", text)); },
+    [](const std::string& text, const DraftOptions& options) {
+      return draft_of_deepspeed(read_json_settings(text_file("ds.json", text)), options);
+    },
+    [](const Scenario& scenario) { return report::snippet_of(scenario.job).text; },
+    R"({"train_micro_batch_size_per_gpu": 1, "bf16": {"enabled": true}, "zero_optimization": {"stage": 1}})"};
+
+/// The settings of the base and one more, which replaces one of the base. @param name of the setting
+std::string with(const Trainer& trainer, const TrainerSetting& setting, const std::string& name,
+                 const std::string& value) {
+  const auto line = trainer.line(name, value);
+  if (&trainer.dialect == &dialects::deepspeed) {
+    auto document = nlohmann::json::parse(trainer.base);
+    if (setting.traits.needs == "strategy.stage=3") document["zero_optimization"]["stage"] = 3;
+    document.merge_patch(nlohmann::json::parse(line));
+    return document.dump();
+  }
+  std::string text;
+  std::istringstream base{trainer.base};
+  const auto word = line.substr(0, line.find_first_of(" \n"));
+  for (std::string of_base; std::getline(base, of_base);)
+    if (of_base.substr(0, of_base.find(' ')) != word) text += of_base + '\n';
+  return text + line;
+}
+
+/// The scenario of a draft without its notes.
+std::string without_head(const ScenarioDraft& draft) {
+  const auto text = scenario_yaml(draft);
+  return text.substr(text.find("\nmodel: "));
+}
+
+/// Values to try, as the trainer writes them.
+std::vector<std::string> values_of(const TrainerSetting& setting) {
+  switch (setting.form) {
+    case Form::own:
+      return {};
+    case Form::ranks:
+      return {"2"};
+    case Form::flag:
+      return {"true"};
+    case Form::choice:
+      return {"true", "false"};
+    case Form::positive:
+      return {"1.0"};
+    case Form::elements:
+      return {"200000000"};
+    case Form::word:
+      break;
+  }
+  std::vector<std::string> words;
+  for (const auto& word : setting.traits.words)
+    if (!word.ours.empty() && word_for(setting, word.ours) == &word) words.emplace_back(word.theirs);
+  return words;
+}
+
+const FileSetting* find(const SettingsFile& file, std::string_view setting) {
+  const auto* entry = &file.root;
+  while (entry != nullptr && !setting.empty()) {
+    const auto dot = std::min(setting.find('.'), setting.size());
+    entry = entry->find(setting.substr(0, dot));
+    setting.remove_prefix(std::min(dot + 1, setting.size()));
+  }
+  return entry;
+}
+
 }  // namespace
+
+TEST_CASE("each row of a dialect is read and written", "[cli][import]") {
+  const auto* const trainer = GENERATE(&torchtitan, &megatron, &deepspeed);
+  std::size_t compared = 0;
+  for (const auto& setting : trainer->dialect.settings) {
+    auto given = options();
+    // A whole model with experts is for their rows only.
+    if (setting.ours.starts_with("parallel.expert")) given.model = "mixtral_8x7b";
+    given.known_models = {given.model};
+    for (const auto& value : values_of(setting)) {
+      const bool is_quoted = setting.form == Form::word && &trainer->dialect != &dialects::megatron;
+      const auto text = is_quoted ? "\"" + value + "\"" : value;
+      const std::string today{setting.theirs};
+      CAPTURE(today, value);
+      const auto draft = trainer->draft(with(*trainer, setting, today, text), given);
+      INFO(scenario_yaml(draft));
+      const auto scenario = load_scenario_text(scenario_yaml(draft), "mine.yaml", data);
+      const auto written = trainer->write(scenario);
+      INFO(written);
+      const auto file = trainer->read(written);
+      const auto* entry = find(file, today);
+      REQUIRE(entry != nullptr);
+      CHECK(entry->text == value);
+      CHECK(without_head(trainer->draft(written, given)) == without_head(draft));
+      if (const std::string before{setting.traits.before}; !before.empty())
+        CHECK(without_head(trainer->draft(with(*trainer, setting, before, text), given)) ==
+              without_head(draft));
+      ++compared;
+    }
+  }
+  CHECK(compared >= 10);
+}
+
+TEST_CASE("rows of dialects name keys of scenarios, and hints lead to them", "[cli][import]") {
+  const auto keys = config::scenario_keys();
+  const auto* const trainer = GENERATE(&torchtitan, &megatron, &deepspeed);
+  for (const auto& setting : trainer->dialect.settings) {
+    CAPTURE(setting.theirs);
+    if (!setting.ours.empty()) CHECK(std::ranges::find(keys, setting.ours) != keys.end());
+    CHECK((setting.form == Form::own || !setting.ours.empty()));
+    if (setting.traits.hint.empty()) continue;
+    const auto name = setting.theirs.substr(setting.theirs.rfind('.') + 1);
+    CHECK(config::hint_for_foreign_key("job", name) == hint_sentence(setting.traits.hint));
+  }
+  for (const auto key : names_in(trainer->dialect.order)) {
+    CAPTURE(key);
+    CHECK(std::ranges::find(keys, key) != keys.end());
+  }
+}
 
 TEST_CASE("torchtitan's tables are the job that was predicted", "[cli][import]") {
   const auto [job, strategy, optimizer] = GENERATE(table<std::string, std::string, std::string>({

@@ -48,7 +48,7 @@ long long ranks_of(TrainerSettings& settings, const DraftOptions& options, const
   const auto of_rank = batch.micro * batch.accumulate;
   if (batch.train % of_rank == 0) return batch.train / of_rank;
   settings.problem(
-      settings.where({train_key}),
+      train_key,
       fmt::format("{} samples are not divisible by {} x {}", batch.train, batch.micro, batch.accumulate),
       std::string{rule}, notes_of(settings, batch));
   return 0;
@@ -84,7 +84,7 @@ DeepSpeedBatch deepspeed_batch(TrainerSettings& settings, const DraftOptions& op
   if (options.batch) {
     if (batch.micro > 0 && batch.micro != *options.batch)
       settings.problem(
-          settings.where({micro_key}),
+          micro_key,
           fmt::format("the file has a batch of {} samples, but --batch is {}", batch.micro, *options.batch),
           "remove --batch, or change the file");
     batch.micro = *options.batch;
@@ -96,7 +96,7 @@ DeepSpeedBatch deepspeed_batch(TrainerSettings& settings, const DraftOptions& op
     const auto of_rank = batch.micro * std::max(1LL, batch.accumulate);
     const auto fitting = of_rank > 0 && batch.train % of_rank == 0 ? batch.train / of_rank * split : 0;
     settings.problem(
-        settings.where({train_key}),
+        train_key,
         batch.accumulate == 0 ? fmt::format("{} samples per step are fewer than {} on each of {} ranks",
                                             batch.train, batch.micro, ranks)
                               : fmt::format("{} samples per step are not {} x {} x {} ranks", batch.train,
@@ -106,7 +106,7 @@ DeepSpeedBatch deepspeed_batch(TrainerSettings& settings, const DraftOptions& op
   }
   check_job_numbers(settings, batch.micro, batch.accumulate);
   if (ranks * split > max_ranks) {
-    settings.problem(settings.where({train_key}), fmt::format("{} GPUs are too many", ranks * split),
+    settings.problem(train_key, fmt::format("{} GPUs are too many", ranks * split),
                      fmt::format("the maximum is {}", max_ranks));
     return {};
   }

@@ -13,9 +13,46 @@
 
 namespace gradway {
 
-void read_platform(ScenarioDraft& draft, const DraftOptions& options, TrainerSettings& settings) {
-  draft.platform = options.platform;
-  if (draft.platform.empty())
+void DraftedKeys::put(std::string_view key, std::string_view value) {
+  values_.insert_or_assign(std::string{key}, value);
+}
+
+void DraftedKeys::read(TrainerSettings& settings) {
+  for (const auto& setting : settings.dialect().settings) {
+    const bool has_effect = has_needed(setting, [&](std::string_view key) { return value(key); });
+    if (setting.form != Form::own) put(setting.ours, settings.value(setting, has_effect));
+  }
+}
+
+std::string DraftedKeys::value(std::string_view key) const {
+  const auto row = values_.find(key);
+  return row == values_.end() ? std::string{} : row->second;
+}
+
+ScenarioDraft DraftedKeys::finish(TrainerSettings& settings) const {
+  settings.note_unused();
+  settings.raise();
+  ScenarioDraft draft;
+  draft.trainer = settings.dialect().trainer;
+  draft.file = settings.whole().file;
+  draft.notes = settings.notes();
+  draft.model = value("model");
+  draft.platform = value("platform");
+  draft.optimizer = value("optimizer");
+  auto keys = names_in(settings.dialect().order);
+  for (const auto& [key, value] : values_)
+    if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+  for (const auto key : keys)
+    for (const auto& [group, entries] :
+         {std::pair{"job.", &draft.job}, {"strategy.", &draft.strategy}, {"parallel.", &draft.parallel}})
+      if (key.starts_with(group) && has(key))
+        entries->emplace_back(key.substr(key.find('.') + 1), value(key));
+  return draft;
+}
+
+void read_platform(DraftedKeys& keys, const DraftOptions& options, TrainerSettings& settings) {
+  keys.put("platform", options.platform);
+  if (options.platform.empty())
     settings.problem(settings.whole(), "the file does not name a platform",
                      "name one with --platform; 'gradway list platforms' lists them");
 }
@@ -68,18 +105,9 @@ void check_job_numbers(TrainerSettings& settings, long long batch, long long acc
 
 std::string attention_word(TrainerSettings& settings) {
   const bool is_flash = settings.boolean({"use_flash_attn"}).value_or(false);
-  constexpr std::string_view key = "attention_backend";
   constexpr std::string_view modules = "transformer_impl";
-  const auto backend = settings.text({key}).value_or(is_flash ? "flash" : "auto");
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> words{
-      {{"auto", ""}, {"flash", "flash"}, {"fused", "cudnn"}, {"unfused", "math"}, {"local", "math"}}};
-  const auto row = std::ranges::find(words, backend, &std::pair<std::string_view, std::string_view>::first);
-  if (row == words.end()) {
-    settings.problem(settings.where({key}), fmt::format("invalid implementation of attention '{}'", backend),
-                     suggestion(backend, {"auto", "flash", "fused", "unfused", "local"}));
-    return {};
-  }
-  if (settings.text({modules}).value_or("") != "local") return std::string{row->second};
+  auto kernel = settings.word("attention_backend", is_flash ? "flash" : "auto");
+  if (settings.text({modules}).value_or("") != "local") return kernel;
   // Separate kernels compute attention, whatever the backend is. @source Megatron-Core,
   // transformer/dot_product_attention.py
   settings.note({modules}, "gradway has Transformer Engine's kernels for all layers but attention");
@@ -96,84 +124,54 @@ std::string fusions_word(TrainerSettings& settings) {
   return has_rope ? "rope" : "none";
 }
 
-namespace {
-
-/// The parts of a layer that graphs of layers capture.
-struct CapturedParts {
-  bool attention = false;
-  bool mlp = false;  ///< with experts: all but what depends on the number of rows of each
-  bool router = false;
-  bool all_experts = false;
-  bool iteration = false;
-  bool is_whole = false;  ///< all of the layer, by default or by name
-};
-
-/// Reads the captured modules, under their name and that before 2026, `cuda_graph_scope`.
-CapturedParts captured_parts(TrainerSettings& settings) {
-  const TrainerSettings::Spellings keys{"cuda_graph_modules", "cuda_graph_scope"};
+std::string cuda_graphs_word(TrainerSettings& settings) {
+  constexpr TrainerSettings::Spellings key{"cuda_graph_modules"};
   const std::vector<std::string> known{"full", "full_iteration", "full_iteration_inference", "attn", "mlp",
                                        "moe",  "moe_router",     "moe_preprocess",           "mamba"};
-  CapturedParts captured;
-  const auto words = settings.words(keys);
-  captured.is_whole = words.empty();
-  for (const auto& word : words) {
-    if (std::ranges::find(known, word.text) == known.end())
-      settings.problem(settings.place(word), fmt::format("invalid module '{}' to capture", word.text),
-                       suggestion(word.text, known));
-    captured.is_whole = captured.is_whole || word.text == "full";
-    captured.iteration = captured.iteration || word.text == "full_iteration";
-    captured.attention = captured.attention || word.text == "attn";
-    captured.mlp = captured.mlp || word.text == "mlp";
-    captured.router = captured.router || word.text == "moe_router";
-    captured.all_experts = captured.all_experts || word.text == "moe";
-  }
-  if (captured.is_whole) captured.attention = captured.mlp = captured.router = true;
-  return captured;
-}
-
-}  // namespace
-
-std::string cuda_graphs_word(TrainerSettings& settings) {
-  const TrainerSettings::Spellings modules{"cuda_graph_modules", "cuda_graph_scope"};
   const bool is_local = settings.boolean({"enable_cuda_graph"}).value_or(false);
   const bool is_external = settings.boolean({"external_cuda_graph"}).value_or(false);
-  const auto implementation = settings.text({"cuda_graph_impl"});
   if (is_local && is_external)
-    settings.problem(settings.where({"external_cuda_graph"}),
-                     "enable_cuda_graph and external_cuda_graph are both set",
+    settings.problem("external_cuda_graph", "enable_cuda_graph and external_cuda_graph are both set",
                      "Megatron-Core accepts only one of them");
-  if ((is_local || is_external) && implementation.value_or("none") != "none")
-    settings.problem(settings.where({"cuda_graph_impl"}),
+  if ((is_local || is_external) && settings.text({"cuda_graph_impl"}).value_or("none") != "none")
+    settings.problem("cuda_graph_impl",
                      fmt::format("cuda_graph_impl is set and {}, too",
                                  is_local ? "enable_cuda_graph" : "external_cuda_graph"),
                      "Megatron-Core accepts only one of them");
-  const auto how = implementation.value_or(is_local || is_external ? "local" : "none");
-  if (how != "none" && how != "local" && how != "transformer_engine" && how != "full_iteration")
-    settings.problem(settings.where({"cuda_graph_impl"}),
-                     fmt::format("invalid implementation of CUDA graphs '{}'", how),
-                     suggestion(how, {"none", "local", "transformer_engine", "full_iteration"}));
-  const auto captured = captured_parts(settings);
-  if (how == "full_iteration" && !captured.is_whole && !captured.iteration)
-    settings.problem(settings.where(modules),
+  const auto graphs = settings.word("cuda_graph_impl", is_local || is_external ? "local" : "none");
+  const auto modules = settings.words(key);
+  for (const auto& module : modules)
+    if (std::ranges::find(known, module.text) == known.end())
+      settings.problem(settings.place(module), fmt::format("invalid module '{}' to capture", module.text),
+                       suggestion(module.text, known));
+  const auto has = [&](std::string_view name) {
+    return std::ranges::find(modules, name, &FileSetting::text) != modules.end();
+  };
+  const bool is_whole = modules.empty() || has("full");
+  if (graphs == "step" && !is_whole && !has("full_iteration"))
+    settings.problem(settings.where(key),
                      "modules are captured one by one or in the graph of the whole iteration",
                      "leave them out, as Megatron-Core requires with full_iteration");
-  if (how == "none") return {};
-  if (how == "full_iteration" || captured.iteration) return "step";
+  if (graphs.empty()) return {};
+  if (graphs == "step" || has("full_iteration")) return "step";
   const bool has_experts = settings.whole_number({"num_experts"}, 0, max_ranks).value_or(0) > 0;
-  if (!captured.attention && !captured.mlp && !captured.all_experts) {
-    settings.note(modules,
+  const bool has_attention = is_whole || has("attn");
+  const bool has_mlp = is_whole || has("mlp");
+  if (!has_attention && !has_mlp && !has("moe")) {
+    settings.note(key,
                   "gradway does not capture a part of a layer without attention or MLP: nothing is captured");
     return {};
   }
-  const bool is_mlp_captured = has_experts ? captured.router || captured.all_experts : captured.mlp;
-  if (!captured.attention || !is_mlp_captured)
-    settings.note(modules,
+  // With experts, graphs of layers capture all but what depends on the number of rows of each.
+  const bool is_mlp_captured = has_experts ? is_whole || has("moe_router") || has("moe") : has_mlp;
+  if (!has_attention || !is_mlp_captured)
+    settings.note(key,
                   "gradway captures whole layers, of experts all but what depends on their numbers of rows");
   return "layers";
 }
 
 bool reads_fp4(TrainerSettings& settings) {
-  constexpr TrainerSettings::Spellings format_key = {"fp4_format", "fp4"};
+  constexpr TrainerSettings::Spellings format_key = {"fp4_format"};
   const auto format = settings.text(format_key).value_or("");
   const auto recipe = settings.text({"fp4_recipe"}).value_or("nvfp4");
   static_cast<void>(settings.boolean({"fp4_param"}));

@@ -9,7 +9,6 @@
 
 #include "sim/import/training/hugging_face_decoders.hpp"
 #include "sim/import/training/hugging_face_encoders.hpp"
-#include "sim/import/training/hugging_face_keys.hpp"
 #include "sim/import/training/hugging_face_model.hpp"
 #include "sim/workload/operation.hpp"
 
@@ -345,7 +344,7 @@ void refuse_unknown(Model& model, const std::string& type, const std::vector<std
   for (const auto& alias : aliases) names.push_back(alias.model_type);
   std::ranges::sort(names);
   model.settings.problem(
-      model.settings.where({"model_type"}),
+      "model_type",
       fmt::format("unknown 'model_type: {}', and the file has no {}, by which a decoder would "
                   "be read. Known: {}",
                   type, fmt::join(missing, ", "), fmt::join(names, ", ")),
@@ -364,8 +363,7 @@ void read_family(Model& model) {
   const auto type = model.settings.text({"model_type"});
   if (const auto name = model.settings.text({"_class_name"}); name && !type)
     return model.settings.problem(
-        model.settings.where({"_class_name"}),
-        fmt::format("gradway does not read the models of diffusers, such as this {}", *name),
+        "_class_name", fmt::format("gradway does not read the models of diffusers, such as this {}", *name),
         "capture your training program: docs/my-program.md");
   if (!type)
     return model.settings.problem(model.settings.whole(), "the file has no 'model_type'",
@@ -385,7 +383,7 @@ void read_family(Model& model) {
       "unknown to gradway, so the model is read by its keys as a decoder like Llama; compare its "
       "number of parameters ('gradway show model') with the published one");
   note_idle_keys(model);
-  model.settings.refuse_unknown({ignored_hugging_face_keys, unused_hugging_face_keys, {}}, where_to_describe);
+  model.settings.refuse_unknown(where_to_describe);
 }
 
 /// The settings of the text part of a model with images, with those keys of the whole that it lacks.
@@ -415,7 +413,7 @@ ModelDraft draft_of_hugging_face(const SettingsFile& file, std::optional<int> se
   if (sees)
     model.settings.note_missing(
         "the parts for images and sound are left out: the model is the text part, which reads their tokens");
-  model.settings.note_unused({ignored_hugging_face_keys, unused_hugging_face_keys, {}});
+  model.settings.note_unused();
   model.settings.raise();
   model.draft.notes = model.settings.notes();
   return std::move(model.draft);

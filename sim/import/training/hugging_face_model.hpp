@@ -25,7 +25,8 @@ class HuggingFaceModel {
  public:
   using Spellings = TrainerSettings::Spellings;
 
-  HuggingFaceModel(const SettingsFile& file, std::optional<int> asked) : settings{file}, asked_{asked} {
+  HuggingFaceModel(const SettingsFile& file, std::optional<int> asked)
+      : settings{file, dialects::hugging_face}, asked_{asked} {
     draft.trainer = "Hugging Face";
     draft.file = file.text.name;
   }

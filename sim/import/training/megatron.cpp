@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/nearest.hpp"
-#include "sim/import/training/megatron_keys.hpp"
 #include "sim/import/training/trainer_settings.hpp"
 
 namespace gradway {
@@ -23,24 +22,25 @@ constexpr int gpt2_vocabulary = 50257;  // Size of the published files of GPT2BP
 class Megatron {
  public:
   Megatron(const ArgumentSettings& arguments, const DraftOptions& options, const std::string& name)
-      : arguments_{arguments}, settings_{arguments.file}, options_{options} {
-    auto& scenario = draft_.scenario;
-    scenario.trainer = draft_.model.trainer = "Megatron-LM";
-    scenario.file = draft_.model.file = arguments.file.text.name;
-    scenario.model = options.model.empty() ? name : options.model;
+      : arguments_{arguments}, settings_{arguments.file, dialects::megatron}, options_{options} {
+    model_.trainer = dialects::megatron.trainer;
+    model_.file = arguments.file.text.name;
+    keys_.put("model", options.model.empty() ? name : options.model);
   }
 
   MegatronDraft draft() {
-    read_platform(draft_.scenario, options_, settings_);
+    read_platform(keys_, options_, settings_);
     layers_ = required_shape("num_layers");
     hidden_ = required_shape("hidden_size");
     heads_ = required_shape("num_attention_heads");
     read_sequence();
     const auto& named = options_.model;
     if (layers_ == 0 && !named.empty() && options_.blocks_of) layers_ = options_.blocks_of(named);
-    tensor_ = number("tensor_model_parallel_size", 1);
-    pipeline_ = number("pipeline_model_parallel_size", 1);
-    context_ = number("context_parallel_size", 1);
+    read_precision();
+    keys_.read(settings_);
+    tensor_ = keys_.ranks("parallel.tensor");
+    pipeline_ = keys_.ranks("parallel.pipeline");
+    context_ = keys_.ranks("parallel.context");
     read_layout();
     read_job();
     read_strategy();
@@ -49,10 +49,8 @@ class Megatron {
     for (const auto& setting : arguments_.replaced) {
       settings_.note_at(setting, "occurs again with another value: the last one is used, as in Megatron-LM");
     }
-    settings_.note_unused({ignored_megatron_keys, unused_megatron_keys, used_megatron_keys});
-    settings_.raise();
-    draft_.scenario.notes = settings_.notes();
-    return std::move(draft_);
+    auto scenario = keys_.finish(settings_);
+    return {std::move(scenario), std::move(model_)};
   }
 
  private:
@@ -84,30 +82,22 @@ class Megatron {
   }
 
   void require(Key key, bool is_supported, const std::string& message, const std::string& hint) {
-    if (!is_supported) settings_.problem(settings_.where({key}), message, hint);
+    if (!is_supported) settings_.problem(key, message, hint);
   }
 
   void read_layout() {
-    auto& parallel = draft_.scenario.parallel;
-    const auto put = [&](const char* key, const auto& value) {
-      parallel.emplace_back(key, fmt::format("{}", value));
-    };
-    if (tensor_ > 1) put("tensor", tensor_);
-    const bool is_sequence = flag("sequence_parallel");  // arguments.py turns it off without tensor ranks.
+    const bool is_sequence = keys_.has("parallel.sequence");
     const bool overlaps = flag("tp_comm_overlap");  // Megatron-LM only supports it with sequence parallelism.
     const bool waits = flag("no_async_tensor_model_parallel_allreduce");
-    if (tensor_ > 1 && is_sequence) put("sequence", true);
-    if (tensor_ > 1 && is_sequence && overlaps) put("overlap", "userbuffers");
-    if (tensor_ > 1 && !is_sequence && waits) put("overlap", "none");
-    read_context();
+    if (is_sequence && overlaps) keys_.put("parallel.overlap", "userbuffers");
+    if (tensor_ > 1 && !is_sequence && waits) keys_.put("parallel.overlap", "none");
     read_experts_layout();
     const auto chunks = read_chunks();
-    if (pipeline_ > 1) put("pipeline", pipeline_);
     if (chunks > 1) {
-      put("virtual", chunks);
-      put("schedule", "interleaved");
+      keys_.put("parallel.virtual", chunks);
+      keys_.put("parallel.schedule", "interleaved");
     }
-    if (flag("use_tp_pp_dp_mapping")) put("order", "tp-cp-ep-pp-dp");
+    if (flag("use_tp_pp_dp_mapping")) keys_.put("parallel.order", "tp-cp-ep-pp-dp");
   }
 
   int read_chunks() {
@@ -123,40 +113,20 @@ class Megatron {
     return layers_ / pipeline_ / size;
   }
 
-  void read_context() {
-    const Key key = "cp_comm_type";
-    const std::vector<std::pair<std::string, std::string>> words{
-        {"p2p", "ring"}, {"all_gather", "all_gather"}, {"a2a", "all_to_all"}, {"a2a+p2p", "ring"}};
-    const auto method = settings_.text({key}).value_or("p2p");
-    if (context_ == 1) return;
-    auto& parallel = draft_.scenario.parallel;
-    parallel.emplace_back("context", fmt::format("{}", context_));
-    const auto known_method = std::ranges::find(words, method, [](const auto& row) { return row.first; });
-    require(key, known_method != words.end(),
-            fmt::format("invalid method '{}' to exchange keys and values", method),
-            suggestion(method, {"p2p", "all_gather", "a2a", "a2a+p2p"}));
-    if (known_method == words.end()) return;
-    parallel.emplace_back("context_method", known_method->second);
-    if (method == "a2a+p2p")
-      settings_.note({key}, "gradway has one method for all ranks: a ring without all-to-alls is assumed");
-  }
-
   void read_experts_layout() {
-    const auto experts = number("expert_model_parallel_size", 1);
+    const bool has_ranks = keys_.has("parallel.expert");
     const auto expert_tensor = number("expert_tensor_parallel_size", tensor_);
-    const auto tensor_ranks =
-        number("num_experts", 0, 0) > 0 ? expert_tensor : 1;  // Megatron-LM accepts it without experts.
-    auto& parallel = draft_.scenario.parallel;
-    if (experts > 1) parallel.emplace_back("expert", fmt::format("{}", experts));
-    if (tensor_ranks > 1) parallel.emplace_back("expert_tensor", fmt::format("{}", tensor_ranks));
+    // Megatron-LM accepts it without experts.
+    if (number("num_experts", 0, 0) > 0 && expert_tensor > 1)
+      keys_.put("parallel.expert_tensor", expert_tensor);
     const auto dispatcher = settings_.text({"moe_token_dispatcher_type"}).value_or("");
     static_cast<void>(settings_.text({"moe_flex_dispatcher_backend"}));
-    if (experts > 1 && (flag("moe_enable_deepep") || dispatcher == "flex"))
-      parallel.emplace_back("expert_dispatch", "deepep");
+    if (has_ranks && (flag("moe_enable_deepep") || dispatcher == "flex"))
+      keys_.put("parallel.expert_dispatch", "deepep");
     const Key capacity = "moe_expert_capacity_factor";
     const auto factor = settings_.number({capacity}, 0);
     if (!factor) return;
-    parallel.emplace_back("expert_capacity_factor", fmt::format("{}", *factor));
+    keys_.put("parallel.expert_capacity_factor", fmt::format("{}", *factor));
     if (!flag("moe_pad_expert_input_to_capacity"))
       settings_.note({capacity}, "gradway pads the rows of each expert to its capacity");
   }
@@ -173,9 +143,7 @@ class Megatron {
               "remove --gpus, or change the file");
       gpus = *options_.gpus;
     }
-    if (gpus == 0)
-      settings_.problem(settings_.where({key}), "the file does not give the number of GPUs",
-                        "give it with --gpus");
+    if (gpus == 0) settings_.problem(key, "the file does not give the number of GPUs", "give it with --gpus");
     return gpus;
   }
 
@@ -202,45 +170,44 @@ class Megatron {
     const auto micro = required("micro_batch_size");
     const auto accumulate = accumulation(gpus, std::max(1, micro));
     check_job_numbers(settings_, micro, accumulate);
+    keys_.put("job.gpus", gpus);
+    keys_.put("job.batch_per_gpu", micro);
+    if (accumulate > 1) keys_.put("job.accumulate", accumulate);
+    if (!options_.model.empty()) keys_.put("job.sequence", sequence_);
+    keys_.put("job.framework", "megatron");
+    keys_.put("job.attention", attention_word(settings_));
+    read_loss();
+    keys_.put("job.fusions", fusions_word(settings_));
+    read_recompute();
+    keys_.put("job.cuda_graphs", cuda_graphs_word(settings_));
+  }
+
+  void read_precision() {
     const bool bf16 = flag("bf16");
     const bool fp16 = flag("fp16");
     require("fp16", !(bf16 && fp16), "fp16 and bf16 are both enabled",
             "Megatron-LM accepts only one of them");
     precision_ = bf16 ? "bf16" : fp16 ? "fp16" : "fp32";
-    auto& job = draft_.scenario.job;
-    job.emplace_back("gpus", fmt::format("{}", gpus));
-    job.emplace_back("batch_per_gpu", fmt::format("{}", micro));
     const auto recipe = read_fp8();
     const bool has_four_bits = recipe.empty() && reads_fp4(settings_);
-    job.emplace_back("precision", has_four_bits ? "nvfp4" : recipe.empty() ? precision_ : "fp8");
-    if (!recipe.empty()) job.emplace_back("fp8_recipe", recipe);
+    keys_.put("job.precision", has_four_bits ? "nvfp4" : recipe.empty() ? precision_ : "fp8");
+    keys_.put("job.fp8_recipe", recipe);
     if ((has_four_bits || !recipe.empty()) &&
         (flag("fp8_dot_product_attention") || flag("fp8_multi_head_attention")))
-      job.emplace_back("fp8_attention", "true");
-    if (accumulate > 1) job.emplace_back("accumulate", fmt::format("{}", accumulate));
-    if (!options_.model.empty()) job.emplace_back("sequence", fmt::format("{}", sequence_));
-    job.emplace_back("framework", "megatron");
-    if (const auto word = attention_word(settings_); !word.empty()) job.emplace_back("attention", word);
-    read_loss();
-    if (const auto word = fusions_word(settings_); !word.empty()) job.emplace_back("fusions", word);
-    read_recompute();
-    if (const auto word = cuda_graphs_word(settings_); !word.empty()) job.emplace_back("cuda_graphs", word);
-    if (settings_.number({"clip_grad"}, 0).value_or(1) > 0) job.emplace_back("clip_grad_norm", "true");
+      keys_.put("job.fp8_attention", "true");
   }
 
   /// Returns the fp8 recipe; empty if the job has another precision.
   std::string read_fp8() {
-    constexpr TrainerSettings::Spellings format_key = {"fp8_format", "fp8"};
+    constexpr TrainerSettings::Spellings format_key = {"fp8_format"};
     const auto format = settings_.text(format_key).value_or("");
     auto recipe = settings_.text({"fp8_recipe"}).value_or("delayed");
-    const bool gathers = flag("fp8_param_gather");
     if (format.empty()) return {};
     if (format != "e4m3" && format != "hybrid")
       settings_.problem(settings_.where(format_key), fmt::format("invalid fp8 format '{}'", format),
                         "expected e4m3 or hybrid");
     if (precision_ != "bf16")
       settings_.note(format_key, fmt::format("gradway combines fp8 with bf16, not with {}", precision_));
-    gathers_fp8_ = gathers;
     constexpr std::array<std::string_view, 4> known{"delayed", "tensorwise", "blockwise", "mxfp8"};
     if (std::ranges::find(known, recipe) != known.end()) return recipe;
     settings_.note({"fp8_recipe"}, "gradway does not know this recipe: tensorwise is assumed");
@@ -251,7 +218,7 @@ class Megatron {
   void read_loss() {
     const bool is_fused = flag("cross_entropy_loss_fusion");
     const auto kernel = settings_.text({"cross_entropy_fusion_impl"}).value_or("native");
-    if (is_fused && kernel == "te") draft_.scenario.job.emplace_back("fused_loss", "true");
+    if (is_fused && kernel == "te") keys_.put("job.fused_loss", "true");
   }
 
   void read_recompute() {
@@ -261,7 +228,7 @@ class Megatron {
     const auto layers = number("recompute_num_layers", 1);
     require(key, granularity.empty() || granularity == "full" || granularity == "selective",
             fmt::format("invalid granularity '{}'", granularity), "expected full or selective");
-    if (!granularity.empty()) draft_.scenario.job.emplace_back("recompute", granularity);
+    keys_.put("job.recompute", granularity);
     const bool recomputes_all = method == "block" ? layers * pipeline_ >= layers_ : layers == 1;
     if (granularity == "full" && !recomputes_all)
       settings_.note({"recompute_num_layers"}, "gradway recomputes each block from its own input");
@@ -272,41 +239,32 @@ class Megatron {
   }
 
   void read_strategy() {
-    auto& strategy = draft_.scenario.strategy;
-    const bool shards = flag("use_distributed_optimizer");
-    const bool gathers = flag("overlap_param_gather");
-    strategy.emplace_back("kind", "distributed_optimizer");
-    if (!shards) strategy.emplace_back("shard_optimizer", "false");
-    if (flag("overlap_grad_reduce")) strategy.emplace_back("overlap_grad_reduce", "true");
-    if (gathers) strategy.emplace_back("overlap_param_gather", "true");
-    if (gathers_fp8_) strategy.emplace_back("fp8_param_gather", "true");
+    keys_.put("strategy.kind", "distributed_optimizer");
+    if (!flag("use_distributed_optimizer")) keys_.put("strategy.shard_optimizer", "false");
     if (const auto size = settings_.number({"ddp_bucket_size"}, 1))
-      strategy.emplace_back("bucket_size", elements_text(*size));
+      keys_.put("strategy.bucket_size", elements_text(*size));
     // In bf16 jobs fp32 by default; in fp16 jobs as the parameters.
     const bool in_fp32 = flag("accumulate_allreduce_grads_in_fp32");
     const bool in_bf16 = flag("grad_reduce_in_bf16");
     const bool in_half = precision_ == "bf16" ? in_bf16 : precision_ == "fp16" && !in_fp32;
-    if (in_half) strategy.emplace_back("grad_reduce_dtype", precision_);
-    if (flag("no_gradient_accumulation_fusion"))
-      strategy.emplace_back("gradient_accumulation_fusion", "false");
+    if (in_half) keys_.put("strategy.grad_reduce_dtype", precision_);
+    if (flag("no_gradient_accumulation_fusion")) keys_.put("strategy.gradient_accumulation_fusion", "false");
   }
 
   void read_optimizer() {
     const auto name = settings_.text({"optimizer"}).value_or("adam");
     // FusedAdam of Transformer Engine or Apex. SGD has a default momentum of 0.9.
-    draft_.scenario.optimizer = name == "sgd" ? "sgd_momentum" : optimizer_word(name, true);
-    if (draft_.scenario.optimizer.empty())
+    keys_.put("optimizer", name == "sgd" ? "sgd_momentum" : optimizer_word(name, true));
+    if (!keys_.has("optimizer"))
       settings_.note({"optimizer"},
                      "gradway does not support this optimizer, so sgd is assumed; set 'optimizer: "
                      "adamw_fused' in the scenario");
   }
 
-  void put(std::string key, std::string value) {
-    draft_.model.keys.emplace_back(std::move(key), std::move(value));
+  template <class Value>
+  void put(std::string key, const Value& value) {
+    model_.keys.emplace_back(std::move(key), fmt::format("{}", value));
   }
-  void put(std::string key, const char* value) { put(std::move(key), std::string{value}); }
-  void put(std::string key, int value) { put(std::move(key), std::to_string(value)); }
-  void put(std::string key, bool value) { put(std::move(key), std::string{value ? "true" : "false"}); }
 
   void read_shape() {
     put("kind", "decoder");
@@ -322,7 +280,7 @@ class Megatron {
     if (is_latent) read_latent();
     read_mlp();
     read_dropout();
-    if (!options_.model.empty()) draft_.model.keys.clear();
+    if (!options_.model.empty()) model_.keys.clear();
   }
 
   /// The vocabulary is padded to equal shards of the tensor ranks:
@@ -379,7 +337,7 @@ class Megatron {
     } else if (type == "learned_absolute") {
       put("position_rows", rows);
     } else {
-      settings_.problem(settings_.where({key}), fmt::format("gradway does not support positions '{}'", type),
+      settings_.problem(key, fmt::format("gradway does not support positions '{}'", type),
                         "expected learned_absolute, rope, yarn, mrope or none");
     }
   }
@@ -475,7 +433,8 @@ class Megatron {
   const ArgumentSettings& arguments_;
   TrainerSettings settings_;
   const DraftOptions& options_;
-  MegatronDraft draft_{};
+  DraftedKeys keys_{};
+  ModelDraft model_{};
   std::string precision_{};
   int layers_ = 0;
   int hidden_ = 0;
@@ -485,7 +444,6 @@ class Megatron {
   int pipeline_ = 1;
   int context_ = 1;
   bool is_rms_ = false;
-  bool gathers_fp8_ = false;
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/base/contract.hpp"
 #include "sim/base/nearest.hpp"
 #include "sim/base/number.hpp"
 #include "sim/base/printable.hpp"
@@ -23,6 +24,8 @@ constexpr std::string_view automatic = "auto";
 constexpr std::size_t longest_shown = 60;  // Characters of a value.
 constexpr std::size_t longest_key = 150;
 constexpr std::size_t most_notes = 200;
+constexpr double least_elements = 1;
+constexpr double most_elements = 1e15;
 
 std::optional<double> number_of(std::string_view text) {
   double value = 0;
@@ -78,34 +81,10 @@ const UnusedKey* find_row(std::span<const UnusedKey> known, std::string_view key
   return row == known.end() ? nullptr : &*row;
 }
 
-/// Splits names that are separated by blanks.
-std::vector<std::string> names_in(std::string_view text) {
-  std::vector<std::string> names;
-  while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
-    names.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return names;
-}
-
 }  // namespace
 
 std::vector<std::string_view> TrainerSettings::Spellings::all() const {
   return second.empty() ? std::vector{first} : std::vector{first, second};
-}
-
-bool TrainerKeys::has_below(const std::string& key) const {
-  const auto below = [&](std::string_view name) { return name.starts_with(key + "."); };
-  return std::ranges::any_of(names_in(ignored), below) || std::ranges::any_of(names_in(used), below) ||
-         std::ranges::any_of(unused, below, &UnusedKey::key);
-}
-
-std::string TrainerKeys::nearest_to(const std::string& key) const {
-  auto names = names_in(ignored);
-  for (const auto& unused_key : unused) names.emplace_back(unused_key.key);
-  std::ranges::copy(names_in(used), std::back_inserter(names));
-  return nearest(key, names);
 }
 
 const FileSetting* TrainerSettings::at(std::string_view key) const {
@@ -118,8 +97,15 @@ const FileSetting* TrainerSettings::at(std::string_view key) const {
   return setting;
 }
 
+std::vector<std::string_view> TrainerSettings::names(Spellings keys) const {
+  auto names = keys.all();
+  const auto* row = dialect_.find(keys.first);
+  if (row != nullptr && !row->traits.before.empty()) names.push_back(row->traits.before);
+  return names;
+}
+
 const FileSetting* TrainerSettings::find(Spellings keys) {
-  for (const auto key : keys.all()) {
+  for (const auto key : names(keys)) {
     const auto* setting = at(key);
     if (setting == nullptr) continue;
     if (gradway::is_automatic(*setting)) return nullptr;  // Listed by `note_unused`.
@@ -130,25 +116,25 @@ const FileSetting* TrainerSettings::find(Spellings keys) {
 }
 
 Where TrainerSettings::where(Spellings keys) const {
-  for (const auto key : keys.all()) {
+  for (const auto key : names(keys)) {
     if (const auto* setting = at(key)) return place(*setting);
   }
   return whole();
 }
 
 bool TrainerSettings::has(Spellings keys) const {
-  return std::ranges::any_of(keys.all(), [&](auto key) {
+  return std::ranges::any_of(names(keys), [&](auto key) {
     const auto* setting = at(key);
     return setting != nullptr && setting->kind != Kind::null;
   });
 }
 
 bool TrainerSettings::is_null(Spellings keys) const {
-  return !has(keys) && std::ranges::any_of(keys.all(), [&](auto key) { return at(key) != nullptr; });
+  return !has(keys) && std::ranges::any_of(names(keys), [&](auto key) { return at(key) != nullptr; });
 }
 
 bool TrainerSettings::is_automatic(Spellings keys) const {
-  return std::ranges::any_of(keys.all(), [&](auto key) {
+  return std::ranges::any_of(names(keys), [&](auto key) {
     const auto* setting = at(key);
     return setting != nullptr && gradway::is_automatic(*setting);
   });
@@ -193,6 +179,65 @@ std::optional<std::string> TrainerSettings::text(Spellings keys) {
   return std::nullopt;
 }
 
+std::string TrainerSettings::word(const TrainerSetting& setting, const std::string& theirs) {
+  const auto words = setting.traits.words;
+  const auto row = std::ranges::find(words, theirs, &ForeignValue::theirs);
+  if (row == words.end()) {
+    std::vector<std::string> known;
+    for (const auto& word : words) known.emplace_back(word.theirs);
+    problem(setting.theirs, "invalid " + fmt::format(fmt::runtime(setting.traits.thing), theirs),
+            suggestion(theirs, known));
+    return {};
+  }
+  if (!row->note.empty()) note({setting.theirs}, std::string{row->note});
+  return std::string{row->ours};
+}
+
+std::string TrainerSettings::word(std::string_view key, std::string_view standard) {
+  const auto* setting = dialect_.find(key);
+  expects(setting != nullptr, "the dialect has the setting");
+  return word(*setting,
+              text({key}).value_or(std::string{standard.empty() ? setting->traits.standard : standard}));
+}
+
+std::string TrainerSettings::value(const TrainerSetting& setting, bool has_effect) {
+  const Spellings key{setting.theirs};
+  const std::string standard{setting.traits.standard};
+  std::string ours;
+  switch (setting.form) {
+    case Form::own:
+      break;
+    case Form::ranks: {
+      const auto count = whole_number(key, dialect_.least_ranks, dialect_.most_ranks).value_or(1);
+      if (count > 1) ours = std::to_string(count);
+      break;
+    }
+    case Form::flag:
+      ours = boolean(key).value_or(false) ? "true" : "";
+      break;
+    case Form::choice:
+      if (const auto choice = boolean(key)) ours = *choice ? "true" : "false";
+      break;
+    case Form::word: {
+      const auto theirs = text(key).value_or(standard);
+      if (has_effect) ours = word(setting, theirs);
+      break;
+    }
+    case Form::positive:
+      ours = number(key, 0).value_or(number_of(standard).value_or(0)) > 0 ? "true" : "";
+      break;
+    case Form::elements:
+      if (const auto count = number(key, 0)) {
+        const auto clamped = std::clamp(*count, least_elements, most_elements);
+        ours = elements_text(clamped);
+        if (has_effect && clamped != *count)
+          note(key, fmt::format("a scenario allows 1 to 1e15, so {} is used", ours));
+      }
+      break;
+  }
+  return has_effect ? ours : std::string{};
+}
+
 std::vector<FileSetting> TrainerSettings::words(Spellings keys) {
   const auto* setting = find(keys);
   if (setting == nullptr) return {};
@@ -221,7 +266,7 @@ void TrainerSettings::problem(Where where, std::string message, std::string hint
 }
 
 void TrainerSettings::note(Spellings keys, const std::string& text) {
-  for (const auto key : keys.all()) {
+  for (const auto key : names(keys)) {
     if (const auto* setting = at(key))
       return notes_.push_back({key_place(*setting), fmt::format("{} {}: {}", key, shown(*setting), text)});
   }
@@ -236,10 +281,10 @@ void TrainerSettings::note_missing(std::string text) {
   missing_.push_back({whole(), std::move(text)});
 }
 
-void TrainerSettings::refuse_unknown(const TrainerKeys& known, const std::string& hint) {
+void TrainerSettings::refuse_unknown(const std::string& hint) {
   constexpr std::array endings{"_token_id", "_token_ids", "_token_index", "_eps",
                                "_coef",     "_coeff",     "_range"};
-  const auto ignored = names_in(known.ignored);
+  const auto ignored = names_in(dialect_.ignored);
   std::vector<std::string> names;
   const FileSetting* first = nullptr;
   for (const auto& entry : file_.root.entries) {
@@ -248,7 +293,7 @@ void TrainerSettings::refuse_unknown(const TrainerKeys& known, const std::string
     const bool is_minor =
         std::ranges::any_of(endings, [&](std::string_view end) { return entry.key.ends_with(end); });
     if (used_.contains(&entry) || is_off || is_minor || entry.kind == Kind::table ||
-        find_row(known.unused, entry.key) != nullptr ||
+        find_row(dialect_.unused, entry.key) != nullptr ||
         std::ranges::find(ignored, entry.key) != ignored.end())
       continue;
     if (first == nullptr) first = &entry;
@@ -262,18 +307,17 @@ void TrainerSettings::refuse_unknown(const TrainerKeys& known, const std::string
           hint);
 }
 
-void TrainerSettings::note_unused(const TrainerKeys& known) {
-  for (const auto& entry : file_.root.entries) list(entry, entry.key, known, false);
+void TrainerSettings::note_unused() {
+  for (const auto& entry : file_.root.entries) list(entry, entry.key, false);
 }
 
-void TrainerSettings::list(const FileSetting& setting, const std::string& key, const TrainerKeys& known,
-                           bool idle) {
-  const auto* row = find_row(known.unused, key);
-  const auto ignored = names_in(known.ignored);
+void TrainerSettings::list(const FileSetting& setting, const std::string& key, bool idle) {
+  const auto* row = find_row(dialect_.unused, key);
+  const auto ignored = names_in(dialect_.ignored);
   const bool is_ignored = std::ranges::find(ignored, key) != ignored.end();
   idle = is_ignored || (row == nullptr && idle);
-  if (setting.kind == Kind::table && known.has_below(key) && row == nullptr) {
-    for (const auto& entry : setting.entries) list(entry, key + "." + entry.key, known, idle);
+  if (setting.kind == Kind::table && dialect_.has_below(key) && row == nullptr) {
+    for (const auto& entry : setting.entries) list(entry, key + "." + entry.key, idle);
     return;
   }
   if (used_.contains(&setting) || setting.kind == Kind::null) return;
@@ -289,7 +333,7 @@ void TrainerSettings::list(const FileSetting& setting, const std::string& key, c
   } else if (row != nullptr) {
     notes_.push_back({key_place(setting), fmt::format("{} {}: {}", name, shown(setting), row->why)});
   } else {
-    const auto near = known.nearest_to(name);
+    const auto near = dialect_.nearest_to(name);
     notes_.push_back(
         {key_place(setting), fmt::format("{} {}: unknown key, which gradway ignores{}", name, shown(setting),
                                          near.empty() ? "" : fmt::format("; did you mean '{}'?", near))});

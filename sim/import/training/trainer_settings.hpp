@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -8,33 +10,17 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/dialects/dialect.hpp"
 #include "sim/files/settings_file.hpp"
 #include "sim/import/training/scenario_draft.hpp"
 
 namespace gradway {
 
-/// A key of a trainer's file that gradway does not use.
-struct UnusedKey {
-  std::string_view key;  ///< With dots. A table stands for all of its keys that have no row of their own.
-  std::string_view neutral{};  ///< Value with which gradway does the same.
-  std::string_view why{};      ///< Behaviour of gradway instead.
-};
-
-/// All known keys of a trainer.
-struct TrainerKeys {
-  std::string_view ignored;  ///< Keys and tables that do not affect a step, separated by blanks.
-  std::span<const UnusedKey> unused;
-  std::string_view used;  ///< Separated by blanks.
-
-  bool has_below(const std::string& key) const;  ///< Whether there are known keys in this table.
-  std::string nearest_to(const std::string& key) const;
-};
-
 /// The settings of a trainer's file, by keys with dots. Keys that are read count as used; `note_unused` notes
 /// all others. Invalid and missing values are collected as problems.
 class TrainerSettings {
  public:
-  /// A key with dots, and an alternative spelling.
+  /// A key with dots, and an alternative spelling. Names of older releases follow from the dialect.
   struct Spellings {
     std::string_view first;
     std::string_view second{};
@@ -42,8 +28,10 @@ class TrainerSettings {
     bool operator==(const Spellings&) const = default;
   };
 
-  /// @param file must outlive this
-  explicit TrainerSettings(const SettingsFile& file) : file_{file} {}
+  /// @param file, dialect must outlive this
+  TrainerSettings(const SettingsFile& file, const Dialect& dialect) : file_{file}, dialect_{dialect} {}
+
+  const Dialect& dialect() const { return dialect_; }
 
   Where whole() const { return file_.text.whole(); }
   Where place(const FileSetting& setting) const { return file_.value_place(setting); }
@@ -56,6 +44,8 @@ class TrainerSettings {
   Where where(Spellings keys) const;
   /// Whether the file has one of these keys with a value other than null.
   bool has(Spellings keys) const;
+  /// Whether the file has a key by its name of today.
+  bool has_today(std::string_view key) const { return at(key) != nullptr; }
   /// Whether the file has one of these keys with the value null.
   bool is_null(Spellings keys) const;
   /// Whether the file has one of these keys with the value "auto".
@@ -65,10 +55,20 @@ class TrainerSettings {
   std::optional<double> number(Spellings keys, double least);
   std::optional<bool> boolean(Spellings keys);
   std::optional<std::string> text(Spellings keys);
+  /// Our word for a setting's value or, without it, for the standard; "" after a problem or if it is
+  /// gradway's default. @param standard empty: that of the dialect
+  std::string word(std::string_view key, std::string_view standard = {});
+  /// Our value of a setting by its form; "" if it is not written in scenarios. @param has_effect whether the
+  /// scenario has what the setting needs: else only the kind of the value is checked
+  std::string value(const TrainerSetting& setting, bool has_effect);
   /// The words of a list, of several words of an argument, or between commas.
   std::vector<FileSetting> words(Spellings keys);
 
   void problem(Where where, std::string message, std::string hint, std::vector<Note> notes = {});
+  /// Adds a problem at the place of a key.
+  void problem(std::string_view key, std::string message, std::string hint, std::vector<Note> notes = {}) {
+    problem(where({key}), std::move(message), std::move(hint), std::move(notes));
+  }
   /// Adds a note to a used key; the text begins with the key.
   void note(Spellings keys, const std::string& text);
   /// Adds a note to a setting that occurs more than once.
@@ -76,12 +76,12 @@ class TrainerSettings {
   /// Adds a note on something the file lacks.
   void note_missing(std::string text);
 
-  /// Adds one problem that names all unused keys which `known` does not list and whose value is neither off
-  /// (false, 0, null, empty) nor the number of a token.
-  void refuse_unknown(const TrainerKeys& known, const std::string& hint);
+  /// Adds one problem that names all unused keys which the dialect does not list and whose value is neither
+  /// off (false, 0, null, empty) nor the number of a token.
+  void refuse_unknown(const std::string& hint);
 
   /// Adds notes for all unused keys: what gradway does instead, or that the key is unknown.
-  void note_unused(const TrainerKeys& known);
+  void note_unused();
 
   /// @throws ConfigError with every problem
   void raise() const;
@@ -90,13 +90,40 @@ class TrainerSettings {
 
  private:
   const FileSetting* at(std::string_view key) const;
-  void list(const FileSetting& setting, const std::string& key, const TrainerKeys& known, bool idle);
+  std::vector<std::string_view> names(Spellings keys) const;
+  std::string word(const TrainerSetting& setting, const std::string& theirs);
+  void list(const FileSetting& setting, const std::string& key, bool idle);
 
   const SettingsFile& file_;
+  const Dialect& dialect_;
   std::set<const FileSetting*> used_{};
   std::vector<DraftNote> notes_{};
   std::vector<DraftNote> missing_{};
   std::vector<Problem> problems_{};
+};
+
+/// Keys of a scenario with dots and their values as text, as they are read from a trainer's file.
+class DraftedKeys {
+ public:
+  /// Puts a value; an empty one removes the key.
+  void put(std::string_view key, std::string_view value);
+  void put(std::string_view key, long long number) { put(key, std::to_string(number)); }
+  void remove_group(std::string_view group) {
+    std::erase_if(values_, [&](const auto& entry) { return entry.first.starts_with(group); });
+  }
+  /// Puts the values of all settings that depend on no other.
+  void read(TrainerSettings& settings);
+
+  std::string value(std::string_view key) const;  ///< "" without the key.
+  bool has(std::string_view key) const { return !value(key).empty(); }
+  int ranks(std::string_view key) const { return has(key) ? std::stoi(value(key)) : 1; }
+
+  /// Notes the unused settings, and makes the draft of all keys in the order of the dialect, others last.
+  /// @throws ConfigError with every problem
+  ScenarioDraft finish(TrainerSettings& settings) const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> values_{};
 };
 
 inline constexpr int max_ranks = 1 << 20;
@@ -105,7 +132,7 @@ inline constexpr int max_accumulation = 10'000;
 inline constexpr int max_tokens = 1 << 24;
 
 /// Reads the platform from the options, as trainers' files do not contain it; a problem if it is missing.
-void read_platform(ScenarioDraft& draft, const DraftOptions& options, TrainerSettings& settings);
+void read_platform(DraftedKeys& keys, const DraftOptions& options, TrainerSettings& settings);
 
 /// Tokens per sample, from the file or --sequence; a problem if they differ.
 std::optional<int> sequence_of(TrainerSettings& settings, const DraftOptions& options,

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/contract.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/shell_word.hpp"
 #include "sim/report/experiment/experiment_parts.hpp"
@@ -11,6 +12,11 @@
 #include "sim/report/format/text.hpp"
 #include "sim/report/search/snippet.hpp"
 #include "sim/scenario/strategy_words.hpp"
+
+// In templates.S: files of this folder.
+extern "C" const char gradway_train_py[];
+extern "C" const char gradway_run_sh[];
+extern "C" const char gradway_check_sh[];
 
 namespace gradway::report {
 namespace {
@@ -20,6 +26,30 @@ constexpr double ms = 1e3;  // of a second
 std::string text_literal(std::string_view text) {
   return serialized(nlohmann::json(std::string{text}));  // also a Python string
 }
+
+/// Replaces a part of a template.
+void replace(std::string& text, std::string_view part, std::string_view replacement) {
+  const auto start = text.find(part);
+  expects(start != std::string::npos, "the template has the part that is replaced");
+  text.replace(start, part.size(), replacement);
+}
+
+/// Replaces the value that a template gives to a name of Python.
+void assign(std::string& text, std::string_view name, const std::string& value) {
+  const auto statement = fmt::format("\n{} = ", name);
+  const auto start = text.find(statement);
+  expects(start != std::string::npos, "the template has a value of this name");
+  auto end = text.find('\n', start + 1);
+  while (text[end + 1] == ' ' || text[end + 1] == '}') end = text.find('\n', end + 1);
+  text.replace(start, end - start, statement + value);
+}
+
+std::string dictionary(const PythonEntries& entries) {
+  std::string text = "{\n";
+  for (const auto& [key, value] : entries) text += fmt::format("    \"{}\": {},\n", key, value);
+  return text + "}";
+}
+
 /// Lines of a text four columns to the right.
 std::string indented(const std::string& text) {
   std::string result;
@@ -32,33 +62,15 @@ std::string indented(const std::string& text) {
   return result;
 }
 
+/// A backend of PyTorch's SDPBackend.
 std::string attention(AttentionKernel kernel) {
-  switch (kernel) {
-    case AttentionKernel::cudnn:
-      return "\"CUDNN_ATTENTION\"";
-    case AttentionKernel::flash:
-      return "\"FLASH_ATTENTION\"";
-    case AttentionKernel::efficient:
-      return "\"EFFICIENT_ATTENTION\"";
-    case AttentionKernel::math:
-      return "\"MATH\"";
-    default:
-      return "None";
-  }
-}
-
-struct SampleSizes {
-  int classes = 0;
-  int image_size = 0;
-};
-
-SampleSizes sample_sizes(const ModelShape& shape) {
-  if (const auto* decoder = std::get_if<DecoderShape>(&shape)) return {decoder->vocabulary, 0};
-  if (const auto* vit = std::get_if<VisionTransformerShape>(&shape)) return {vit->classes, vit->image_size};
-  if (const auto* residual = std::get_if<ResidualShape>(&shape))
-    return {residual->classes, residual->image_size};
-  const auto* conv_next = std::get_if<ConvNextShape>(&shape);
-  return {conv_next->classes, conv_next->image_size};
+  using enum AttentionKernel;
+  for (const auto& [ours, backend] : {std::pair{cudnn, "CUDNN_ATTENTION"},
+                                      {flash, "FLASH_ATTENTION"},
+                                      {efficient, "EFFICIENT_ATTENTION"},
+                                      {math, "MATH"}})
+    if (kernel == ours) return text_literal(backend);
+  return "None";
 }
 
 /// Nodes that have ranks.
@@ -81,51 +93,35 @@ std::string autocast(const Job& job) {
   return job.precision == Precision::fp16 ? "\"float16\"" : "\"bfloat16\"";
 }
 
-/// JOB, a dictionary of the settings that the training loop reads.
-std::string job_code(const Scenario& scenario, const ModelShape& shape) {
+/// The settings that the training loop reads.
+PythonEntries job_settings(const Scenario& scenario, const ModelCode& model) {
   const auto& job = scenario.job;
   const auto* ddp = std::get_if<Ddp>(&job.strategy);
   const auto* fsdp = std::get_if<Fsdp>(&job.strategy);
   const bool is_whole = ddp != nullptr || std::holds_alternative<NoExchange>(job.strategy);
-  const auto sizes = sample_sizes(shape);
-  std::string text = "JOB = {\n";
-  const auto add = [&](const char* key, const auto& value) {
-    text += fmt::format("    \"{}\": {},\n", key, value);
-  };
-  add("gpus", job.gpus);
-  add("batch_per_gpu", job.batch_per_gpu);
-  add("accumulate", job.accumulate);
-  add("tokens", sizes.image_size > 0 ? 0 : scenario.model.tokens_per_sample);
-  add("image_size", sizes.image_size);
-  add("classes", sizes.classes);
-  add("precision", text_literal(name_of(job.precision)));
-  add("autocast", autocast(job));
-  add("state_dtype", text_literal(name_of(job.state_dtype)));
-  add("strategy", text_literal(strategy_words[job.strategy.index()]));
-  add("no_sync", python_bool(has_no_sync(job)));
-  add("optimizer", text_literal(name_of(job.optimizer)));
-  add("zero_redundancy", python_bool(ddp != nullptr && ddp->zero_redundancy));
-  add("parameters_as_bucket_view", python_bool(ddp != nullptr && ddp->parameters_as_bucket_view));
-  add("cpu_offload", python_bool(fsdp != nullptr && fsdp->cpu_offload));
-  add("clip_grad_norm", python_bool(job.clip_grad_norm));
-  add("zero_grad", text_literal(name_of(job.zero_grad)));
-  add("float_logits", python_bool(job.float_logits || half_parameters(job)));
-  add("loss_in_model", python_bool(job.compiled && job.fused_loss && is_whole));
-  add("attention", attention(job.attention));
-  add("channels_last", python_bool(job.channels_last));
-  add("pin_memory", python_bool(job.input.pin_memory));
-  return text + "}\n";
-}
-
-std::string prediction_code(const Experiment& experiment) {
-  std::string overrides;
-  for (const auto& [key, value] : experiment.set)
-    overrides += fmt::format("    ({}, {}),\n", text_literal(key), text_literal(value));
-  return fmt::format(
-      "PREDICTION = {{\n    \"scenario\": {},\n    \"step_time_ms\": {:.6g},\n"
-      "    \"interval_ms\": [{:.6g}, {:.6g}],\n}}\nOVERRIDES = [{}{}]  # keys of the scenario\n",
-      text_literal(experiment.scenario), experiment.step_time.value() * ms, experiment.range.low.value() * ms,
-      experiment.range.high.value() * ms, overrides.empty() ? "" : "\n", overrides);
+  const auto number = [](int value) { return fmt::format("{}", value); };
+  return {{"gpus", number(job.gpus)},
+          {"batch_per_gpu", number(job.batch_per_gpu)},
+          {"accumulate", number(job.accumulate)},
+          {"tokens", number(model.image_size > 0 ? 0 : scenario.model.tokens_per_sample)},
+          {"image_size", number(model.image_size)},
+          {"classes", number(model.classes)},
+          {"precision", text_literal(name_of(job.precision))},
+          {"autocast", autocast(job)},
+          {"state_dtype", text_literal(name_of(job.state_dtype))},
+          {"strategy", text_literal(strategy_words[job.strategy.index()])},
+          {"no_sync", python_bool(has_no_sync(job))},
+          {"optimizer", text_literal(name_of(job.optimizer))},
+          {"zero_redundancy", python_bool(ddp != nullptr && ddp->zero_redundancy)},
+          {"parameters_as_bucket_view", python_bool(ddp != nullptr && ddp->parameters_as_bucket_view)},
+          {"cpu_offload", python_bool(fsdp != nullptr && fsdp->cpu_offload)},
+          {"clip_grad_norm", python_bool(job.clip_grad_norm)},
+          {"zero_grad", text_literal(name_of(job.zero_grad))},
+          {"float_logits", python_bool(job.float_logits || half_parameters(job))},
+          {"loss_in_model", python_bool(job.compiled && job.fused_loss && is_whole)},
+          {"attention", attention(job.attention)},
+          {"channels_last", python_bool(job.channels_last)},
+          {"pin_memory", python_bool(job.input.pin_memory)}};
 }
 
 /// Python that prepares and wraps the model, by the code that `gradway optimize` prints.
@@ -136,69 +132,68 @@ std::string prepare_code(Job job) {
   const auto* ddp = std::get_if<Ddp>(&job.strategy);
   if (ddp != nullptr && ddp->comm_hook == CommHook::powersgd)
     text += "state.start_powerSGD_iter = 2  # the timed steps are compressed\n";
-  return "\n\ndef prepare(model, blocks, loss_fn, local_rank):\n"
-         "    \"\"\"Recomputation, formats, compilation and the strategy.\"\"\"\n" +
-         indented(text) + "    return model, loss_fn\n";
+  return indented(text);
 }
 
+/// In the template, ranges are named as in nsys reports; `gradway import nsys` and `kineto` take phases from
+/// PyTorch's own ranges ("Optimizer.step#...") and skip these. Steps are timed from the end of one to the end
+/// of the next, so that the CPU can run ahead of the GPU as in a real training.
 std::string train_py(const Scenario& scenario, const Experiment& experiment) {
-  const bool needs_torchvision = !std::holds_alternative<DecoderShape>(experiment.shape);
-  return fmt::format(
-             "#!/usr/bin/env python3\n"
-             "\"\"\"Times training steps of {} as in the scenario {}.\n\n"
-             "    bash run.sh                start it on every node; the last line is JSON\n"
-             "    bash check.sh              compare measured.yaml with the prediction\n"
-             "    python3 train.py --count   number of parameters; needs no PyTorch\n\n"
-             "Needs PyTorch 2.4 to 2.11{}. Written by '{}', gradway {}.\n\"\"\"\n"
-             "import argparse\nimport contextlib\nimport json\nimport os\nimport statistics\nimport sys\n\n",
-             printable(scenario.model.name), printable(experiment.scenario),
-             needs_torchvision ? " and torchvision" : "", experiment_mark, experiment.version) +
-         model_code(scenario, experiment.shape)
-             .insert(0, job_code(scenario, experiment.shape) + prediction_code(experiment)) +
-         prepare_code(scenario.job) + std::string{training_code()};
+  const std::string_view text = gradway_train_py;
+  const auto end_of_head = text.find("\nJOB = ");
+  const auto head = fmt::format(
+      fmt::runtime(text.substr(0, end_of_head)), fmt::arg("model", printable(scenario.model.name)),
+      fmt::arg("scenario", printable(experiment.scenario)),
+      fmt::arg("torchvision",
+               std::holds_alternative<DecoderShape>(experiment.shape) ? "" : " and torchvision"),
+      fmt::arg("version", experiment.version));
+  std::string program{text.substr(end_of_head)};
+  const auto model = model_code(scenario, experiment.shape);
+  replace(program, "from decoder import MODEL, build_model, parameter_count\n", model.text);
+  assign(program, "JOB", dictionary(job_settings(scenario, model)));
+  assign(program, "MODEL", dictionary(model.sizes));
+  constexpr std::string_view start = "\"\"\"Recomputation, formats, compilation and the strategy.\"\"\"\n";
+  replace(program, start, std::string{start} + prepare_code(scenario.job));
+  std::string overrides;
+  for (const auto& [key, value] : experiment.set)
+    overrides += fmt::format("    ({}, {}),\n", text_literal(key), text_literal(value));
+  if (!overrides.empty()) replace(program, "OVERRIDES = []", "OVERRIDES = [\n" + overrides + "]");
+  assign(program, "PREDICTION",
+         dictionary({{"scenario", text_literal(experiment.scenario)},
+                     {"step_time_ms", fmt::format("{:.6g}", experiment.step_time.value() * ms)},
+                     {"interval_ms", fmt::format("[{:.6g}, {:.6g}]", experiment.range.low.value() * ms,
+                                                 experiment.range.high.value() * ms)}}));
+  return head + program;
 }
 
 std::string run_sh(const Scenario& scenario) {
   const auto& job = scenario.job;
   const int nodes = used_nodes(scenario);
-  std::string text = fmt::format(
-      "#!/usr/bin/env bash\n# Runs train.py on {0} GPU{1} of {2} node{3}. Written by '{4}'.\n#\n"
-      "#     bash run.sh [ARGUMENTS OF train.py]\n"
-      "#     bash run.sh --nsys    under Nsight Systems, for 'gradway import nsys'\n",
-      job.gpus, job.gpus == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s", experiment_mark);
-  if (nodes > 1)
-    text +=
-        "#\n# Start it on every node, with MASTER, the name or address of one of them, which all can reach,\n"
-        "# and NODE_RANK, 0 on that node and 1, 2, ... on the others:\n"
-        "#     MASTER=node-a NODE_RANK=0 bash run.sh\n";
-  text += "set -euo pipefail\ncd \"$(dirname \"${BASH_SOURCE[0]}\")\"\n\n";
-  for (const auto& [name, value] : job.nccl) text += fmt::format("export {}={}\n", name, shell_word(value));
-  if (job.launch_blocking) text += "export CUDA_LAUNCH_BLOCKING=1\n";
-  text += fmt::format("launch=(torchrun --nnodes={} --nproc-per-node={}", nodes, job.gpus / nodes);
-  text += nodes > 1
-              ? "\n  --node-rank=\"${NODE_RANK:?set it to 0 on MASTER, and to 1, 2, ... on the others}\"\n"
-                "  --master-addr=\"${MASTER:?set it to the address of the node with NODE_RANK 0}\""
-                " --master-port=\"${PORT:-29500}\")\n"
-              : " --standalone)\n";
-  text +=
-      "if [[ \"${1:-}\" == --nsys ]]; then\n"
-      "  shift\n"
-      "  nsys profile --trace=cuda,nvtx --capture-range=cudaProfilerApi --capture-range-end=stop \\\n"
-      "    --force-overwrite=true --output=nsys \"${launch[@]}\" train.py --profile nsys \"$@\"\n"
-      "  exec nsys export --type sqlite --force-overwrite=true --output=nsys.sqlite nsys.nsys-rep\n"
-      "fi\n"
-      "exec \"${launch[@]}\" train.py \"$@\"\n";
+  std::string text = gradway_run_sh;
+  replace(
+      text, "4 GPUs of 1 node",
+      fmt::format("{} GPU{} of {} node{}", job.gpus, job.gpus == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s"));
+  constexpr std::string_view start = "\n\nlaunch=(torchrun --nnodes=1 --nproc-per-node=4 --standalone)\n";
+  std::string launch = "\n\n";
+  for (const auto& [name, value] : job.nccl) launch += fmt::format("export {}={}\n", name, shell_word(value));
+  if (job.launch_blocking) launch += "export CUDA_LAUNCH_BLOCKING=1\n";
+  launch += fmt::format("launch=(torchrun --nnodes={} --nproc-per-node={}", nodes, job.gpus / nodes);
+  if (nodes == 1) {
+    replace(text, start, launch + " --standalone)\n");
+    return text;
+  }
+  launch +=
+      "\n  --node-rank=\"${NODE_RANK:?set it to 0 on MASTER, and to 1, 2, ... on the others}\"\n"
+      "  --master-addr=\"${MASTER:?set it to the address of the node with NODE_RANK 0}\""
+      " --master-port=\"${PORT:-29500}\")\n";
+  replace(text, start, launch);
+  replace(
+      text, "set -euo pipefail\n",
+      "#\n# Start it on every node, with MASTER, the name or address of one of them, which all can reach,\n"
+      "# and NODE_RANK, 0 on that node and 1, 2, ... on the others:\n"
+      "#     MASTER=node-a NODE_RANK=0 bash run.sh\n"
+      "set -euo pipefail\n");
   return text;
-}
-
-std::string check_sh() {
-  return fmt::format(
-      "#!/usr/bin/env bash\n"
-      "# Compares measured.yaml, which run.sh writes, with the prediction. Written by '{}'.\n"
-      "set -euo pipefail\n"
-      "cd \"$(dirname \"${{BASH_SOURCE[0]}}\")\"\n"
-      "exec \"${{GRADWAY:-gradway}}\" validate measured.yaml \"$@\"\n",
-      experiment_mark);
 }
 
 std::string readme(const Scenario& scenario, const Experiment& experiment) {
@@ -218,7 +213,7 @@ std::string readme(const Scenario& scenario, const Experiment& experiment) {
 std::vector<ExperimentFile> experiment_files(const Scenario& scenario, const Experiment& experiment) {
   return {{"train.py", train_py(scenario, experiment)},
           {"run.sh", run_sh(scenario)},
-          {"check.sh", check_sh()},
+          {"check.sh", gradway_check_sh},
           {"scenario.yaml", experiment.text},
           {"README.md", readme(scenario, experiment)}};
 }

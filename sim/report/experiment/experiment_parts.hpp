@@ -3,20 +3,28 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sim/report/experiment/experiment.hpp"
 
 namespace gradway::report {
 
-/// Python: MODEL, a dictionary of the model's sizes, `parameter_count()`, which needs no torch, and
-/// `build_model()`, which returns the model and its repeated blocks.
-std::string model_code(const Scenario& scenario, const ModelShape& shape);
+/// Keys of a dictionary of Python, and their values as expressions.
+using PythonEntries = std::vector<std::pair<std::string_view, std::string>>;
 
 constexpr const char* python_bool(bool value) {
   return value ? "True" : "False";
 }
 
-/// Python of all experiments: data, optimizer, the timed loop, profilers and results.
-std::string_view training_code();
+/// A model in the program of an experiment.
+struct ModelCode {
+  std::string_view text;  ///< MODEL, `parameter_count()`, which needs no torch, and `build_model()`
+  PythonEntries sizes;    ///< the entries of MODEL
+  int classes = 0;        ///< or size of the vocabulary
+  int image_size = 0;     ///< 0: a model of text
+};
+
+ModelCode model_code(const Scenario& scenario, const ModelShape& shape);
 
 }  // namespace gradway::report

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/format/json_document.hpp"
 #include "sim/report/search/snippet_parts.hpp"
 
-#include <cstdint>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 namespace gradway::report {
 namespace {
@@ -178,67 +175,6 @@ std::string recomputed_blocks(const Job& job) {
       "    block.forward = partial(checkpoint, block.forward, use_reentrant=False)\n"
       "\n",
       which);
-}
-
-namespace {
-
-/// DeepSpeed's optimizer settings: FusedAdam unless PyTorch's AdamW is asked for. Empty if DeepSpeed lacks
-/// the optimizer.
-nlohmann::ordered_json deepspeed_optimizer(Optimizer optimizer) {
-  switch (optimizer) {
-    case Optimizer::adamw:
-      return {{"type", "AdamW"}, {"params", {{"torch_adam", true}}}};
-    case Optimizer::adamw_fused:
-      return {{"type", "AdamW"}};
-    case Optimizer::sgd:
-      return {{"type", "SGD"}};
-    case Optimizer::sgd_momentum:
-      return {{"type", "SGD"}, {"params", {{"momentum", 0.9}}}};
-    case Optimizer::lion:
-      return {{"type", "Lion"}};
-    case Optimizer::lamb:
-      return {{"type", "Lamb"}};
-    case Optimizer::muon:
-      return {{"type", "Muon"}};
-    case Optimizer::adamw_8bit:
-      break;
-  }
-  return {};
-}
-
-}  // namespace
-
-std::string deepspeed_config(const Zero& zero, const Job& job) {
-  using Json = nlohmann::ordered_json;
-  Json of_zero{{"stage", zero.stage}};
-  if (zero.overlap_comm) of_zero["overlap_comm"] = *zero.overlap_comm;
-  if (zero.offload_optimizer) of_zero["offload_optimizer"] = {{"device", "cpu"}};
-  const Zero defaults;
-  const auto add = [&](const char* key, double Zero::*member) {
-    if (zero.*member != defaults.*member) of_zero[key] = static_cast<std::int64_t>(zero.*member);
-  };
-  add("reduce_bucket_size", &Zero::reduce_bucket_size);
-  if (zero.stage == 3) {
-    add("stage3_prefetch_bucket_size", &Zero::prefetch_bucket_size);
-    add("stage3_max_live_parameters", &Zero::max_live_parameters);
-    add("stage3_max_reuse_distance", &Zero::max_reuse_distance);
-    add("stage3_param_persistence_threshold", &Zero::param_persistence_threshold);
-    if (!zero.reduce_scatter) of_zero["reduce_scatter"] = false;
-  }
-  Json config{{"train_micro_batch_size_per_gpu", job.batch_per_gpu},
-              {"gradient_accumulation_steps", job.accumulate}};
-  if (is_half(job.precision))
-    config[std::string{name_of(precision_outside_fp8(job.precision))}] = {{"enabled", true}};
-  if (auto optimizer = deepspeed_optimizer(job.optimizer); !optimizer.empty())
-    config["optimizer"] = std::move(optimizer);
-  if (job.compiled) config["compile"] = {{"enabled", true}};
-  if (job.layout.tensor > 1) config["tensor_parallel"] = {{"autotp_size", job.layout.tensor}};
-  if (job.layout.pipeline > 1) config["pipeline"] = {{"stages", job.layout.pipeline}};
-  if (job.clip_grad_norm) config["gradient_clipping"] = 1.0;
-  if (zero.communication_dtype) config["communication_data_type"] = name_of(*zero.communication_dtype);
-  if (zero.grad_accum_dtype) config["data_types"] = {{"grad_accum_dtype", name_of(*zero.grad_accum_dtype)}};
-  config["zero_optimization"] = std::move(of_zero);
-  return serialized(config, 2) + "\n";
 }
 
 }  // namespace gradway::report

@@ -5,145 +5,130 @@
 #include <fmt/ranges.h>
 
 #include "sim/report/search/snippet_parts.hpp"
+#include "sim/report/search/trainer_text.hpp"
 
 namespace gradway::report {
 namespace {
 
 class ArgumentList {
  public:
-  ArgumentList(const Job& job, const SnippetModel& model) : job_{job}, layout_{job.layout}, model_{model} {}
+  ArgumentList(const Job& job, const SnippetModel& model)
+      : job_{job}, layout_{job.layout}, model_{model}, text_{dialects::megatron, job} {}
 
   std::string text() {
-    if (model_.tokens > 0) add("--seq-length {}", model_.tokens);
-    write_layout();
-    add("--micro-batch-size {}", job_.batch_per_gpu);
-    add("--global-batch-size {:.0f}", job_.samples());
-    write_precision();
-    write_attention();
-    if (!fuses_activation(job_.fusions)) add("--no-bias-swiglu-fusion --no-bias-gelu-fusion");
-    if (!fuses_rope(job_.fusions)) add("--no-rope-fusion");
-    if (runs_blocks_again(job_.recompute))
-      add("--recompute-granularity full --recompute-method uniform --recompute-num-layers {}",
-          job_.recompute_every);
-    if (job_.recompute == Recompute::selective) add("--recompute-granularity selective");
-    write_optimizer();
-    if (layout_.expert_capacity_factor)
-      add("--moe-expert-capacity-factor {} --moe-pad-expert-input-to-capacity",
-          *layout_.expert_capacity_factor);
-    if (layout_.order != Layout{}.order) write_order();
-    write_graphs();
-    if (job_.compiled) notes_ += unsupported_note("job.compile", "true");
-    return fmt::format("{}{}{}\n", notes_, unsupported_notes(job_), fmt::join(arguments_, " \\\n"));
+    if (model_.tokens > 0) text_.put("seq_length", model_.tokens);
+    put_layout();
+    text_.put("micro_batch_size", job_.batch_per_gpu);
+    text_.put("global_batch_size", job_.samples());
+    put_precision();
+    put_attention();
+    if (!fuses_activation(job_.fusions)) {
+      text_.put("no_bias_swiglu_fusion", "true");
+      text_.put("no_bias_gelu_fusion", "true");
+    }
+    if (!fuses_rope(job_.fusions)) text_.put("no_rope_fusion", "true");
+    if (job_.recompute == Recompute::selective) text_.put("recompute_granularity", "selective");
+    if (runs_blocks_again(job_.recompute)) {
+      text_.put("recompute_granularity", "full");
+      text_.put("recompute_method", "uniform");
+      text_.put("recompute_num_layers", job_.recompute_every);
+    }
+    put_optimizer();
+    if (layout_.expert_capacity_factor) {
+      text_.put("moe_expert_capacity_factor", fmt::format("{}", *layout_.expert_capacity_factor));
+      text_.put("moe_pad_expert_input_to_capacity", "true");
+    }
+    if (layout_.order != Layout{}.order) put_order();
+    // CUDA graphs of whole blocks or whole iterations.
+    if (job_.cuda_graphs != CudaGraphs::none) {
+      text_.put("cuda_graph_impl", "local");
+      text_.put("cuda_graph_scope", job_.cuda_graphs == CudaGraphs::step ? "full_iteration" : "full");
+    }
+    if (job_.compiled) note("job.compile", "true");
+    text_.put_rows();
+    return notes_ + unsupported_notes(job_) + text_.arguments();
   }
 
  private:
-  template <class... Values>
-  void add(fmt::format_string<Values...> format, Values&&... values) {
-    arguments_.push_back(fmt::format(format, std::forward<Values>(values)...));
+  void note(std::string_view key, std::string_view value) {
+    notes_ += unsupported_note(key, std::string{value});
   }
 
-  void write_layout() {
-    add("--tensor-model-parallel-size {}", layout_.tensor);
-    if (layout_.sequence) add("--sequence-parallel");
-    if (layout_.tensor > 1 && layout_.overlap == TensorOverlap::userbuffers) add("--tp-comm-overlap");
+  void put_layout() {
+    if (layout_.tensor > 1 && layout_.overlap == TensorOverlap::userbuffers)
+      text_.put("tp_comm_overlap", "true");
     if (layout_.tensor > 1 && layout_.overlap == TensorOverlap::none)
-      add("--no-async-tensor-model-parallel-allreduce");
-    add("--pipeline-model-parallel-size {}", layout_.pipeline);
-    if (layout_.context > 1) {
-      constexpr std::array<std::string_view, 3> methods{"p2p", "all_gather", "a2a"};
-      add("--context-parallel-size {} --cp-comm-type {}", layout_.context,
-          methods[static_cast<std::size_t>(layout_.context_method)]);
-    }
+      text_.put("no_async_tensor_model_parallel_allreduce", "true");
     // By default tensor ranks shard experts as they shard layers.
-    if (layout_.expert * layout_.expert_tensor > 1 || (model_.has_experts && layout_.tensor > 1))
-      add("--expert-model-parallel-size {} --expert-tensor-parallel-size {}", layout_.expert,
-          layout_.expert_tensor);
-    if (layout_.chunks > 1)
-      add("--num-layers {} --num-layers-per-virtual-pipeline-stage {}", model_.blocks,
-          model_.blocks / (layout_.pipeline * layout_.chunks));
+    if (layout_.expert * layout_.expert_tensor > 1 || (model_.has_experts && layout_.tensor > 1)) {
+      text_.put("expert_model_parallel_size", layout_.expert);
+      text_.put("expert_tensor_parallel_size", layout_.expert_tensor);
+    }
+    if (layout_.chunks > 1) {
+      text_.put("num_layers", model_.blocks);
+      text_.put("num_layers_per_virtual_pipeline_stage", model_.blocks / (layout_.pipeline * layout_.chunks));
+    }
   }
 
   /// Megatron keeps 16-bit weights and fp32 master weights; it has no autocast.
-  void write_precision() {
+  void put_precision() {
     const auto precision = precision_outside_fp8(job_.precision);
-    if (precision == Precision::bf16) add("--bf16");
-    if (precision == Precision::fp16) add("--fp16");
-    if (precision == Precision::tf32) notes_ += unsupported_note("job.precision", "tf32");
+    if (precision == Precision::bf16) text_.put("bf16", "true");
+    if (precision == Precision::fp16) text_.put("fp16", "true");
+    if (precision == Precision::tf32) note("job.precision", "tf32");
     const auto fp8 = fp8_of(job_);
     if (!fp8) return;
     if (fp8->recipe == Fp8Recipe::nvfp4) {
-      add("--fp4-format e2m1 --fp4-recipe nvfp4");
+      text_.put("fp4_format", "e2m1");
+      text_.put("fp4_recipe", "nvfp4");
     } else if (fp8->recipe == Fp8Recipe::rowwise) {
-      notes_ += unsupported_note("job.fp8_recipe", "rowwise");
+      note("job.fp8_recipe", "rowwise");
     } else {
-      add("--fp8-format {} --fp8-recipe {}", fp8->recipe == Fp8Recipe::mxfp8 ? "e4m3" : "hybrid",
-          name_of(fp8->recipe));
+      text_.put("fp8_format", fp8->recipe == Fp8Recipe::mxfp8 ? "e4m3" : "hybrid");
+      text_.put("fp8_recipe", std::string{name_of(fp8->recipe)});
     }
-    if (fp8->attention) add("--fp8-dot-product-attention");
+    if (fp8->attention) text_.put("fp8_dot_product_attention", "true");
   }
 
-  /// CUDA graphs of whole blocks or whole iterations.
-  void write_graphs() {
-    if (job_.cuda_graphs == CudaGraphs::none) return;
-    add("--cuda-graph-impl local --cuda-graph-scope {}",
-        job_.cuda_graphs == CudaGraphs::step ? "full_iteration" : "full");
+  void put_attention() {
+    if (job_.attention == AttentionKernel::automatic) return;
+    const auto* word = word_for(*dialects::megatron.find("attention_backend"), name_of(job_.attention));
+    if (word == nullptr) return note("job.attention", name_of(job_.attention));
+    text_.put("attention_backend", in_quotes(word->theirs));
   }
 
-  void write_attention() {
-    switch (job_.attention) {
-      case AttentionKernel::automatic:
-        return;
-      case AttentionKernel::cudnn:
-        return add("--attention-backend fused");
-      case AttentionKernel::flash:
-        return add("--attention-backend flash");
-      case AttentionKernel::math:
-        return add("--attention-backend unfused");
-      case AttentionKernel::flash1:
-      case AttentionKernel::efficient:
-      case AttentionKernel::composed:
-        notes_ += unsupported_note("job.attention", std::string{name_of(job_.attention)});
-    }
-  }
-
-  void write_optimizer() {
+  void put_optimizer() {
     const bool is_sgd = job_.optimizer == Optimizer::sgd_momentum;
-    if (is_sgd) add("--optimizer sgd");
-    if (!is_sgd && job_.optimizer != Optimizer::adamw_fused)
-      notes_ += unsupported_note("optimizer", std::string{name_of(job_.optimizer)});
-    add("--clip-grad {}", job_.clip_grad_norm ? "1.0" : "0.0");
+    if (is_sgd) text_.put("optimizer", "sgd");
+    if (!is_sgd && job_.optimizer != Optimizer::adamw_fused) note("optimizer", name_of(job_.optimizer));
     const auto* strategy = std::get_if<DistributedOptimizer>(&job_.strategy);
     if (strategy == nullptr) {
       notes_ += "# the predicted job does not use a strategy of Megatron\n";
       return;
     }
-    if (strategy->shards) add("--use-distributed-optimizer");
-    if (strategy->overlap_grad_reduce) add("--overlap-grad-reduce");
-    if (strategy->overlap_param_gather) add("--overlap-param-gather");
-    if (strategy->bucket_size) add("--ddp-bucket-size {:.0f}", *strategy->bucket_size);
+    if (strategy->shards) text_.put("use_distributed_optimizer", "true");
+    if (strategy->bucket_size) text_.put("ddp_bucket_size", *strategy->bucket_size);
     const auto precision = precision_outside_fp8(job_.precision);
     if (precision == Precision::bf16 && strategy->grad_reduce_dtype == Number::bf16)
-      add("--grad-reduce-in-bf16");
+      text_.put("grad_reduce_in_bf16", "true");
     if (precision == Precision::fp16 && strategy->grad_reduce_dtype == Number::fp32)
-      add("--accumulate-allreduce-grads-in-fp32");
-    if (strategy->fp8_param_gather) add("--fp8-param-gather");
-    if (strategy->tensor_owners)
-      notes_ += unsupported_note("strategy.tensor_owners", fmt::format("{}", *strategy->tensor_owners));
+      text_.put("accumulate_allreduce_grads_in_fp32", "true");
+    if (strategy->tensor_owners) note("strategy.tensor_owners", fmt::format("{}", *strategy->tensor_owners));
   }
 
-  void write_order() {
+  void put_order() {
     constexpr std::array pipeline_before_data{RankAxis::tensor, RankAxis::context, RankAxis::expert,
                                               RankAxis::pipeline, RankAxis::data};
-    if (layout_.order == pipeline_before_data) return add("--use-tp-pp-dp-mapping");
+    if (layout_.order == pipeline_before_data) return text_.put("use_tp_pp_dp_mapping", "true");
     std::vector<std::string_view> order;
     for (const auto axis : layout_.order) order.push_back(rank_axis_words[static_cast<std::size_t>(axis)]);
-    notes_ += unsupported_note("parallel.order", fmt::format("{}", fmt::join(order, "-")));
+    note("parallel.order", fmt::format("{}", fmt::join(order, "-")));
   }
 
   const Job& job_;
   const Layout& layout_;
   const SnippetModel& model_;
-  std::vector<std::string> arguments_;
+  TrainerText text_;
   std::string notes_;
 };
 

@@ -42,7 +42,8 @@ std::string megatron_arguments(const Job& job, const SnippetModel& model);
 /// Comments on settings of a job that neither trainer has.
 std::string unsupported_notes(const Job& job);
 
-/// A comment on a key of the scenario that the trainer has no setting for. @param value as in the scenario
+/// A comment on a key of the scenario that the trainer has no setting for. @param value as in the scenario;
+/// empty: its default, which needs no comment
 std::string unsupported_note(std::string_view key, const std::string& value);
 
 }  // namespace gradway::report

@@ -1,13 +1,56 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "sim/report/experiment/experiment_parts.hpp"
+#!/usr/bin/env python3
+"""Times training steps of {model} as in the scenario {scenario}.
 
-namespace gradway::report {
-namespace {
+    bash run.sh                start it on every node; the last line is JSON
+    bash check.sh              compare measured.yaml with the prediction
+    python3 train.py --count   number of parameters; needs no PyTorch
 
-// A range is named as in nsys reports; `gradway import nsys` and `kineto` take phases from PyTorch's own
-// ranges ("Optimizer.step#...") and skip these. Steps are timed from the end of one to the end of the next,
-// so that the CPU can run ahead of the GPU as in a real training.
-constexpr std::string_view code = R"py(
+Needs PyTorch 2.4 to 2.11{torchvision}. Written by 'gradway export experiment', gradway {version}.
+"""
+import argparse
+import contextlib
+import json
+import os
+import statistics
+import sys
+
+JOB = {
+    "gpus": 4,
+    "batch_per_gpu": 64,
+    "accumulate": 1,
+    "tokens": 1024,
+    "image_size": 0,
+    "classes": 50304,
+    "precision": "bf16",
+    "autocast": "bfloat16",
+    "state_dtype": "fp32",
+    "strategy": "ddp",
+    "no_sync": False,
+    "optimizer": "sgd",
+    "zero_redundancy": False,
+    "parameters_as_bucket_view": False,
+    "cpu_offload": False,
+    "clip_grad_norm": False,
+    "zero_grad": "before_backward",
+    "float_logits": True,
+    "loss_in_model": False,
+    "attention": None,
+    "channels_last": False,
+    "pin_memory": True,
+}
+PREDICTION = {
+    "scenario": "example",
+    "step_time_ms": 164.925,
+    "interval_ms": [133.012, 204.574],
+}
+OVERRIDES = []  # keys of the scenario
+from decoder import MODEL, build_model, parameter_count
+
+
+def prepare(model, blocks, loss_fn, local_rank):
+    """Recomputation, formats, compilation and the strategy."""
+    return model, loss_fn
+
 
 def batch_on_host(torch):
     """One synthetic batch, which every step copies to the GPU."""
@@ -277,12 +320,3 @@ def main():
 
 if __name__ == "__main__":
     main()
-)py";
-
-}  // namespace
-
-std::string_view training_code() {
-  return code;
-}
-
-}  // namespace gradway::report

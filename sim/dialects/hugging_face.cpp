@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#pragma once
-
-#include <array>
-#include <string_view>
-
-#include "sim/import/training/trainer_settings.hpp"
+// config.json of Hugging Face's models. Families of models read it by code:
+// import/training/hugging_face*.cpp.
+#include "sim/dialects/dialect.hpp"
 
 namespace gradway {
+namespace {
 
-/// Keys that do not affect a step.
-inline constexpr std::string_view ignored_hugging_face_keys =
+// Keys that do not affect a step.
+constexpr std::string_view ignored_hugging_face =
     "rope_parameters classifier_dropout attn_config _name_or_path "
     "apply_residual_connection_post_layernorm architectures attention_softmax_in_fp32 auto_map "
     "aux_loss_alpha begin_suppress_tokens bias_dropout_fusion bos_token_id decoder_start_token_id dtype "
@@ -48,8 +46,7 @@ inline constexpr std::string_view ignored_hugging_face_keys =
     "projector_hidden_act spatial_merge_size input_jitter_noise mamba_ssm_dtype "
     "is_causal gradient_checkpointing_every use_cache_quantization multi_query";
 
-/// Keys that gradway does not use, or only in part, and what it does instead.
-inline constexpr auto unused_hugging_face_keys = std::to_array<UnusedKey>({
+constexpr UnusedKey unused_hugging_face[] = {
     {"quantization_config",
      {},
      "this is how weights are stored; job.precision of a scenario sets the precision of training"},
@@ -75,6 +72,11 @@ inline constexpr auto unused_hugging_face_keys = std::to_array<UnusedKey>({
      "gradway does not support multi-token prediction: its layers are left out"},
     {"num_mtp_layers", "0", "gradway does not support multi-token prediction: its layers are left out"},
     {"position_embedding_type", "absolute", "gradway's BERT has learned positions"},
-});
+};
+
+}  // namespace
+
+constinit const Dialect dialects::hugging_face{
+    "Hugging Face", {}, unused_hugging_face, {}, ignored_hugging_face};
 
 }  // namespace gradway

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/report/search/trainer_text.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/base/contract.hpp"
+#include "sim/report/format/json_document.hpp"
+#include "sim/scenario/setting_text.hpp"
+
+namespace gradway::report {
+
+void TrainerText::put(std::string_view setting, std::string value) {
+  expects(dialect_.find(setting) != nullptr, "the dialect has the setting");
+  values_[setting] = std::move(value);
+}
+
+void TrainerText::put(std::string_view setting, double number) {
+  put(setting, fmt::format("{:.0f}", number));
+}
+
+void TrainerText::put_rows() {
+  for (const auto& setting : dialect_.settings) {
+    const auto text_of = [&](std::string_view key) { return setting_text(job_, key); };
+    if (setting.form == Form::own || values_.contains(setting.theirs) || !has_needed(setting, text_of))
+      continue;
+    const auto ours = text_of(setting.ours);
+    std::string value{ours.empty() ? setting.traits.otherwise : ours};
+    if (!ours.empty() && setting.form == Form::positive) value = "1.0";
+    if (!ours.empty() && setting.form == Form::word) {
+      const auto* word = word_for(setting, ours);
+      value = word != nullptr ? word->theirs : "";
+    }
+    if (setting.form == Form::elements && !value.empty()) value = fmt::format("{:.0f}", std::stod(value));
+    if (!value.empty()) values_[setting.theirs] = setting.form == Form::word ? in_quotes(value) : value;
+  }
+}
+
+std::vector<std::pair<const TrainerSetting*, std::string>> TrainerText::in_order() const {
+  std::vector<std::pair<const TrainerSetting*, std::string>> settings;
+  for (const auto& setting : dialect_.settings)
+    if (const auto value = values_.find(setting.theirs); value != values_.end())
+      settings.emplace_back(&setting, value->second);
+  return settings;
+}
+
+std::string TrainerText::toml() const {
+  std::string text;
+  std::string_view open_table;
+  for (const auto& [setting, value] : in_order()) {
+    const auto dot = setting->theirs.rfind('.');
+    const auto table = setting->theirs.substr(0, dot);
+    if (table != open_table) text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", table);
+    open_table = table;
+    text += fmt::format("{} = {}\n", setting->theirs.substr(dot + 1), value);
+  }
+  return text;
+}
+
+std::string TrainerText::arguments() const {
+  std::string text;
+  for (const auto& [setting, value] : in_order()) {
+    std::string argument{setting->theirs};
+    std::ranges::replace(argument, '_', '-');
+    if (value != "true") argument += " " + value;
+    std::erase(argument, '"');
+    text += (text.empty() ? "" : setting->traits.shares_line ? " " : " \\\n") + ("--" + argument);
+  }
+  return text + "\n";
+}
+
+std::string TrainerText::json() const {
+  nlohmann::ordered_json document;
+  for (const auto& [setting, value] : in_order()) {
+    auto path = "/" + std::string{setting->theirs};
+    std::ranges::replace(path, '.', '/');
+    document[nlohmann::ordered_json::json_pointer{path}] = nlohmann::ordered_json::parse(value);
+  }
+  return serialized(document, 2) + "\n";
+}
+
+std::string in_quotes(std::string_view text) {
+  return fmt::format("\"{}\"", text);
+}
+
+}  // namespace gradway::report
