@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/scenario/setting_text.hpp"
 
-#include <variant>
+#include <algorithm>
 
-#include "sim/scenario/job_fields.hpp"
-#include "sim/scenario/layout_fields.hpp"
-#include "sim/scenario/strategy_fields.hpp"
+#include "sim/scenario/field_tables.hpp"
+#include "sim/scenario/strategy_words.hpp"
 #include "sim/scenario/value_text.hpp"
 
 namespace gradway {
 namespace {
 
-template <class Settings>
-std::string member_text(const Settings& settings, std::string_view key) {
-  std::string text;
-  for_each_field<Settings>([&](const auto& field) {
-    if (field.key == key && !has_default(field, settings))
-      text = value_text(field.kind, settings.*field.member);
-  });
-  return text;
+std::string member_text(const Record& settings, std::string_view key) {
+  const auto field = std::ranges::find(settings.fields(), key, &Field::key);
+  if (field == settings.fields().end() || field->is_custom || settings.has_default(*field)) return "";
+  return value_text(field->kind, settings.value(*field));
 }
 
 }  // namespace
@@ -31,7 +26,7 @@ std::string setting_text(const Job& job, std::string_view key) {
   if (group == "parallel.") return member_text(job.layout, key);
   if (group != "strategy.") return "";
   if (key == "kind") return std::string{name_of(job.strategy)};
-  return std::visit([&](const auto& strategy) { return member_text(strategy, key); }, job.strategy);
+  return member_text(record_of(job.strategy), key);
 }
 
 }  // namespace gradway
