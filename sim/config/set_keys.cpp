@@ -104,7 +104,7 @@ bool set_in_job(Job& job, std::string_view key, const std::string& text,
 
 void set_key(Strategy& strategy, std::string_view key, const std::string& text) {
   if (auto* replicas = replicate_of(strategy); replicas != nullptr && key == "replicate") {
-    *replicas = static_cast<int>(config::whole(node_of(key, text), 1, strategy_values::most_ranks));
+    *replicas = static_cast<int>(config::whole(node_of(key, text), 1, most_ranks));
     return;
   }
   expects(set_field(record_of(strategy), key, text), "the strategy has the key");
