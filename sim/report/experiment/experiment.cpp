@@ -141,7 +141,7 @@ std::string prepare_code(Job job) {
 std::string train_py(const Scenario& scenario, const Experiment& experiment) {
   const std::string_view text = gradway_train_py;
   const auto end_of_head = text.find("\nJOB = ");
-  const auto head = fmt::format(
+  const auto heading = fmt::format(
       fmt::runtime(text.substr(0, end_of_head)), fmt::arg("model", printable(scenario.model.name)),
       fmt::arg("scenario", printable(experiment.scenario)),
       fmt::arg("torchvision",
@@ -163,7 +163,7 @@ std::string train_py(const Scenario& scenario, const Experiment& experiment) {
                      {"step_time_ms", fmt::format("{:.6g}", experiment.step_time.value() * ms)},
                      {"interval_ms", fmt::format("[{:.6g}, {:.6g}]", experiment.range.low.value() * ms,
                                                  experiment.range.high.value() * ms)}}));
-  return head + program;
+  return heading + program;
 }
 
 std::string run_sh(const Scenario& scenario) {

@@ -102,15 +102,19 @@ class StrategyRows {
     return words_if(is_tried, "the all-gather of the next group launched before the kernels of this one");
   }
 
+  static std::string text_of_wrap(int blocks) {
+    return value_text(value::Wrapping{}, std::int64_t{blocks});
+  }
+
   void add_wrap(const Wrap& wrap) {
     const auto blocks = blocks_of(scenario_.model).count;
     std::vector<ValueToTry> wraps;
     if (blocks > 0) wraps.push_back({"block"});
-    if (wrap.blocks > 1) wraps.push_back({value::text(value::Wrapping{}, wrap)});
+    if (wrap.blocks > 1) wraps.push_back({text_of_wrap(wrap.blocks)});
     for (const int times : {2, 4, 8}) {
       const auto together = std::max(1, wrap.blocks) * times;
       if (together >= blocks) break;
-      const auto text = value::text(value::Wrapping{}, Wrap{together});
+      const auto text = text_of_wrap(together);
       wraps.push_back({text, words_if(wrap.blocks > 0 && times < 8, text + " a group")});
     }
     wraps.push_back({"whole"});
