@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
-#include <fmt/format.h>
 
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "tests/support/builders.hpp"
 #include "tests/support/world_communicator.hpp"

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
-#include <fmt/format.h>
 
 #include <algorithm>
+
+#include <fmt/format.h>
 
 #include "sim/compute/compute_costs.hpp"
 #include "sim/run/simulate.hpp"

@@ -102,9 +102,7 @@ class StrategyRows {
     return words_if(is_tried, "the all-gather of the next group launched before the kernels of this one");
   }
 
-  static std::string text_of_wrap(int blocks) {
-    return value_text(value::Wrapping{}, std::int64_t{blocks});
-  }
+  static std::string text_of_wrap(int blocks) { return value_text(value::Wrapping{}, std::int64_t{blocks}); }
 
   void add_wrap(const Wrap& wrap) {
     const auto blocks = blocks_of(scenario_.model).count;
