@@ -124,7 +124,8 @@ const Trainer torchtitan{
       return draft_of_torchtitan(read_toml_settings(text_file("job.toml", text)), options);
     },
     [](const Scenario& scenario) { return report::layout_snippet(scenario.job, shape_of(scenario)).text; },
-    "parallelism.context_parallel_degree = 2\nmodel.converters = [\"float8\"]\ncompile.enable = true\n"};
+    "training.seq_len = 1024\nparallelism.context_parallel_degree = 2\nmodel.converters = "
+    "[\"float8\"]\ncompile.enable = true\n"};
 
 const Trainer megatron{
     dialects::megatron,
@@ -140,7 +141,8 @@ const Trainer megatron{
     },
     [](const Scenario& scenario) { return report::layout_snippet(scenario.job, shape_of(scenario)).text; },
     "--micro-batch-size 1\n--seq-length 1024\n--bf16\n--fp8-format hybrid\n--context-parallel-size 2\n"
-    "--tensor-model-parallel-size 2\n--use-distributed-optimizer\n--overlap-grad-reduce\n"};
+    "--tensor-model-parallel-size "
+    "2\n--sequence-parallel\n--use-distributed-optimizer\n--overlap-grad-reduce\n"};
 
 const Trainer deepspeed{
     dialects::deepspeed,
