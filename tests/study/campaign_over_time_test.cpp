@@ -111,7 +111,7 @@ TEST_CASE("larger batches than the critical one save few steps", "[study][campai
 TEST_CASE("steps of PowerSGD to the same loss are unknown unless they are given", "[study][campaign]") {
   const auto codes = [](const std::vector<Override>& set) {
     std::vector<std::string> found;
-    for (const auto& one : answers_to("article/g6e", set).warnings) found.emplace_back(code_of(one));
+    for (const auto& warning : answers_to("article/g6e", set).warnings) found.emplace_back(warning.code);
     return found;
   };
   std::vector<Override> set{{"campaign.samples", "10M"}, {"strategy.comm_hook", "powersgd"}};
