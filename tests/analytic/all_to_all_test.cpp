@@ -147,7 +147,7 @@ TEST_CASE("an unmeasured all-to-all takes the time of a send/recv of each rank's
   REQUIRE(provenance.size() == 1);
   CHECK(table_extrapolations(provenance[0]) ==
         std::vector{make_warning<"extrapolated-collectives/other-operation", "collectives", "measured">(
-            "P2P all-to-all", "send-receive")});
+            "P2P all-to-all", "send/recv")});
   table.kind = all_to_all;
   table.points = {{1_KiB, 8_us}, {100_MB, 500_us}};
   scenario.calibration.tables.push_back(table);
