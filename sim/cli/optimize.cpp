@@ -52,15 +52,7 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const C
   }
   const report::SettingsSearchReport search_report{arguments.engine, std::move(asked), std::move(result)};
   const auto snippet = report::snippet_of(search_report.job_of(search_report.optimum().best));
-  const Results results{.text = [&](auto& out) { report::write_table(out, search_report, context.style); },
-                        .page = [&](auto& out) { report::write_page(out, search_report, GRADWAY_VERSION); },
-                        .files = {{"optimize.json",
-                                   [&](auto& out) {
-                                     report::write(out,
-                                                   report::json_document(search_report, GRADWAY_VERSION));
-                                   }},
-                                  {snippet.file, [&](auto& out) { out << snippet.text; }}}};
-  show(results, arguments.json ? "optimize.json" : "", writes_files ? arguments.out : "", context);
+  show_search(search_report, snippet, arguments, writes_files, context);
   return Status::done;
 }
 

@@ -5,8 +5,10 @@
 
 #include "sim/cli/campaign/actions.hpp"
 #include "sim/cli/shell/command_context.hpp"
+#include "sim/cli/shell/out_folder.hpp"
 #include "sim/cli/shell/status.hpp"
 #include "sim/cli/shell/training_options.hpp"
+#include "sim/report/page/page.hpp"
 #include "sim/study/search/search_space.hpp"
 
 namespace CLI {
@@ -29,6 +31,19 @@ struct OptimizeArguments {
   bool campaign = false;
   CampaignArguments campaign_choice{};
 };
+
+/// Prints a search, and writes its document, the code of what it recommends and a page if asked.
+template <class SearchReport, class Code>
+void show_search(const SearchReport& search, const Code& snippet, const OptimizeArguments& arguments,
+                 bool writes_files, const CommandContext& context) {
+  const Results results{
+      .text = [&](auto& out) { report::write_table(out, search, context.style); },
+      .page = [&](auto& out) { report::write_page(out, search, GRADWAY_VERSION); },
+      .files = {{"optimize.json",
+                 [&](auto& out) { report::write(out, report::json_document(search, GRADWAY_VERSION)); }},
+                {snippet.file, [&](auto& out) { out << snippet.text; }}}};
+  show(results, arguments.json ? "optimize.json" : "", writes_files ? arguments.out : "", context);
+}
 
 /// `optimize --layout`: searches how ranks share the model, not the settings of one strategy.
 Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,

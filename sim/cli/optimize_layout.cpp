@@ -92,15 +92,7 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
                                                  .goal = goal,
                                                  .rows = rows};
   const auto snippet = report::layout_snippet(search_report.found.recommended().job, search_report.shape());
-  const Results results{.text = [&](auto& out) { report::write_table(out, search_report, context.style); },
-                        .page = [&](auto& out) { report::write_page(out, search_report, GRADWAY_VERSION); },
-                        .files = {{"optimize.json",
-                                   [&](auto& out) {
-                                     report::write(out,
-                                                   report::json_document(search_report, GRADWAY_VERSION));
-                                   }},
-                                  {snippet.file, [&](auto& out) { out << snippet.text; }}}};
-  show(results, arguments.json ? "optimize.json" : "", writes_files ? arguments.out : "", context);
+  show_search(search_report, snippet, arguments, writes_files, context);
   return not_tried > 0 ? Status::unfinished : Status::done;
 }
 

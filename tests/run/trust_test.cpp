@@ -53,4 +53,11 @@ TEST_CASE("slow-downs measured with other channels are taken, with a warning") {
   REQUIRE(warning);
   CHECK(warning->sentence ==
         "contention between kernels and collectives was measured with 1 NCCL channels (here 24)");
+  for (auto& entry : scenario.calibration.contention) entry.measured_on = "elsewhere";
+  const auto warnings = simulate(scenario).warnings;
+  const auto* of_another_node = test::find_warning(warnings, "extrapolated-contention");
+  REQUIRE(of_another_node);
+  CHECK(of_another_node->sentence ==
+        "contention between kernels and collectives was measured on elsewhere (not here), with 1 NCCL "
+        "channels (here 24)");
 }

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include "sim/report/format/words.hpp"
+#include "sim/report/search/setting_text.hpp"
 #include "sim/report/search/snippet_parts.hpp"
 #include "sim/report/search/trainer_text.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
-#include "sim/scenario/setting_text.hpp"
 
 namespace gradway::report {
 namespace {

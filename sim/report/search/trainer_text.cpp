@@ -8,7 +8,7 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/report/format/json_document.hpp"
-#include "sim/scenario/setting_text.hpp"
+#include "sim/report/search/setting_text.hpp"
 
 namespace gradway::report {
 

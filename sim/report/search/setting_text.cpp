@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/scenario/setting_text.hpp"
+#include "sim/report/search/setting_text.hpp"
 
 #include <algorithm>
 
