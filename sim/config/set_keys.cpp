@@ -132,9 +132,10 @@ void set_keys(Scenario& scenario, const Settings& set, const std::vector<Storage
     return std::ranges::any_of(of_job, [&](const auto& setting) { return setting.first.starts_with(group); });
   };
   if (has("input.")) platform = with_loaders(std::move(platform), job);
-  if (platform.network && (has("network.") || has("nccl.")))
-    platform = with_network(std::move(platform), merged(platform.network->conditions, job.network),
-                            nccl_settings(job.nccl).queue_pairs);
+  if (platform.network && (has("network.") || has("nccl."))) {
+    const auto conditions = merged(platform.network->conditions, job.network);
+    platform = with_network(std::move(platform), conditions, nccl_settings(job.nccl).queue_pairs);
+  }
   if (speeds != platform.speeds) platform = with_speeds(std::move(platform), speeds);
 }
 

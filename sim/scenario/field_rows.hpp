@@ -31,9 +31,8 @@ template <class Member>
 FieldValue value_of_member(const Member& member) {
   if constexpr (is_optional_v<Member>) {
     return member ? value_of_member(*member) : FieldValue{std::monostate{}};
-  } else if constexpr (std::is_same_v<Member, bool> || std::is_floating_point_v<Member>) {
-    return member;
-  } else if constexpr (std::is_enum_v<Member> || std::is_integral_v<Member>) {
+  } else if constexpr (std::is_enum_v<Member> ||
+                       (std::is_integral_v<Member> && !std::is_same_v<Member, bool>)) {
     return static_cast<std::int64_t>(member);
   } else if constexpr (std::is_same_v<Member, Wrap>) {
     return std::int64_t{member.blocks};

@@ -116,7 +116,8 @@ class DecoderPass {
     const auto values = std::int64_t{shape.value_heads} * shape.value_head;
     const auto projected =
         run_.linear(name + ".in_proj_qkvz", x, tokens_, hidden_, 2 * keys + 2 * values, false);
-    const auto gates = run_.linear(name + ".in_proj_ba", x, tokens_, hidden_, 2 * shape.value_heads, false);
+    const auto gates =
+        run_.linear(name + ".in_proj_ba", x, tokens_, hidden_, std::int64_t{2} * shape.value_heads, false);
     const auto views = run_.split(projected, tokens_, {2 * keys + values, values});
     auto y = run_.delta_net(
         name + ".delta", views[0], gates,

@@ -104,9 +104,7 @@ class Shards {
       problems_.push_back(
           problem_of(fmt::format("'{}' was written by another build of gradway", finished.folder.string()),
                      "simulate and merge all shards with the same build"));
-    } else if (all_.empty()) {
-      all_.emplace(number, std::move(finished));
-    } else if (const auto why = difference(first(), finished.shard); !why.empty()) {
+    } else if (const auto why = all_.empty() ? "" : difference(first(), finished.shard); !why.empty()) {
       problems_.push_back(
           problem_of(fmt::format("'{}' belongs to another sweep than '{}': {}", finished.folder.string(),
                                  all_.begin()->second.folder.string(), why),

@@ -105,7 +105,7 @@ StorageTier read_storage(Reader& file, const std::string& name) {
     file.error(file.key_place("first_byte_spread"), "'first_byte_spread' requires 'first_byte'",
                "set first_byte to the mean, or leave it out");
   if (auto burst = file.maybe_map("burst")) {
-    tier.burst.emplace();
+    tier.burst = StorageTier::Burst{};
     read_fields(*burst, *tier.burst);
     if (burst->is_valid() && tier.burst->sustained >= tier.read)
       burst->error(burst->key_place("sustained"),

@@ -35,7 +35,7 @@ std::string pause_text(Seconds time) {
 
 /// "0.7 s (6.7 s the first time after each start)"
 std::string save_pause_text(const CheckpointCost& cost) {
-  const auto usual = time_text(seconds_of(cost.pause));
+  auto usual = time_text(seconds_of(cost.pause));
   if (cost.allocation == 0) return usual;
   return fmt::format("{} ({} the first time after each start)", usual,
                      time_text(seconds_of(cost.pause + cost.allocation)));

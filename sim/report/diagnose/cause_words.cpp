@@ -2,6 +2,7 @@
 #include "sim/report/diagnose/cause_words.hpp"
 
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -184,8 +185,7 @@ std::string cause_text(const RunCause& cause, const JobRun& run, const std::stri
     case CauseKind::large_buckets:
       return fmt::format(
           "Gradients are reduced in {} per step, of {}: little of it runs during the backward pass.",
-          counted_text(static_cast<std::int64_t>(cause.events + 0.5), "collective"),
-          bytes_text(Bytes{cause.bytes.value_or(0)}));
+          counted_text(std::lround(cause.events), "collective"), bytes_text(Bytes{cause.bytes.value_or(0)}));
     case CauseKind::random_stragglers:
       return fmt::format(
           "Ranks wait now for one rank, now for another, and none is slow on average. Without waiting, a "

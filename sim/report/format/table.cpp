@@ -27,9 +27,9 @@ void Table::add(std::vector<std::string> cells) {
 void Table::add_cells(std::vector<Cell> cells) {
   const bool is_first = columns_.empty();
   std::vector<std::string> texts;
-  for (auto& [column, text] : cells) {
-    if (is_first) columns_.push_back(std::move(column));
-    texts.push_back(std::move(text));
+  for (auto& cell : cells) {
+    if (is_first) columns_.push_back(std::move(cell.column));
+    texts.push_back(std::move(cell.text));
   }
   add(std::move(texts));
 }

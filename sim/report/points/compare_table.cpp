@@ -127,8 +127,8 @@ void write_runs(std::ostream& out, const PlatformComparison& compared, const Lea
 
 /// Speed of the fastest run.
 std::string speed_in_words(const PlatformComparison& compared, const Alternative& run) {
-  const auto step = fmt::format("{} per step ({})", time_text(run.metrics.step_time),
-                                range_text(run.range.low, run.range.high));
+  auto step = fmt::format("{} per step ({})", time_text(run.metrics.step_time),
+                          range_text(run.range.low, run.range.high));
   if (!compared.goal) return step;
   return fmt::format("{}, {}",
                      span_with_range_text(training_of(*compared.goal, run.metrics, run.range).seconds), step);

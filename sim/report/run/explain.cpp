@@ -217,9 +217,11 @@ std::string RunCommand::with(const Settings& changes) const {
   auto text = "gradway run " + shell_word(scenario);
   for (const auto& [key, value] : set) {
     const auto is_same = [&](const auto& change) { return change.first == key; };
-    if (std::ranges::none_of(changes, is_same)) text += " --set " + shell_word(key + "=" + value);
+    if (std::ranges::none_of(changes, is_same))
+      text += fmt::format(" --set {}", shell_word(fmt::format("{}={}", key, value)));
   }
-  for (const auto& [key, value] : changes) text += " --set " + shell_word(key + "=" + value);
+  for (const auto& [key, value] : changes)
+    text += fmt::format(" --set {}", shell_word(fmt::format("{}={}", key, value)));
   return text;
 }
 

@@ -158,7 +158,7 @@ void write_table(std::ostream& out, const LayoutSearchReport& search_report, con
   out << '\n' << style.paint(Paint::dim, "  in gradway") << "\n\n";
   std::string options;
   for (const auto& [key, value] : settings_of(best.job))
-    options += fmt::format("--set {}\n", shell_word(key + "=" + value));
+    options += fmt::format("--set {}\n", shell_word(fmt::format("{}={}", key, value)));
   write_indented(out, options);
   const auto snippet = layout_snippet(best.job, search_report.shape());
   out << '\n' << style.paint(Paint::dim, fmt::format("  in {}", snippet.framework)) << "\n\n";

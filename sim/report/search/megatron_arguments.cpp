@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,7 +20,7 @@ class ArgumentList {
     if (model_.tokens > 0) text_.put("seq_length", model_.tokens);
     put_layout();
     text_.put("micro_batch_size", job_.batch_per_gpu);
-    text_.put("global_batch_size", job_.samples());
+    text_.put("global_batch_size", static_cast<std::int64_t>(job_.samples()));
     put_precision();
     put_attention();
     if (!fuses_activation(job_.fusions)) {
@@ -107,7 +108,7 @@ class ArgumentList {
       return;
     }
     if (strategy->shards) text_.put("use_distributed_optimizer", "true");
-    if (strategy->bucket_size) text_.put("ddp_bucket_size", *strategy->bucket_size);
+    if (strategy->bucket_size) text_.put("ddp_bucket_size", std::llround(*strategy->bucket_size));
     const auto precision = precision_outside_fp8(job_.precision);
     if (precision == Precision::bf16 && strategy->grad_reduce_dtype == Number::bf16)
       text_.put("grad_reduce_in_bf16", "true");

@@ -74,7 +74,7 @@ class Tables {
     if (model_.tokens > 0) text_.put("training.seq_len", model_.tokens);
     text_.put("training.local_batch_size",
               job_.layout.pipeline > 1 ? job_.batch_per_gpu * job_.accumulate : job_.batch_per_gpu);
-    text_.put("training.global_batch_size", job_.samples());
+    text_.put("training.global_batch_size", static_cast<std::int64_t>(job_.samples()));
     const auto param = fsdp() != nullptr ? fsdp()->param_dtype.value_or(Number::fp32) : compute_dtype(job_);
     text_.put("training.mixed_precision_param", in_quotes(torch_dtype_word(param)));
     if (fsdp() != nullptr)

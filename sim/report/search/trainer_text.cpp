@@ -17,8 +17,8 @@ void TrainerText::put(std::string_view setting, std::string value) {
   values_[setting] = std::move(value);
 }
 
-void TrainerText::put(std::string_view setting, double number) {
-  put(setting, fmt::format("{:.0f}", number));
+void TrainerText::put(std::string_view setting, std::int64_t number) {
+  put(setting, std::to_string(number));
 }
 
 void TrainerText::put_rows() {

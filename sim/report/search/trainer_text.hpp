@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,7 +20,7 @@ class TrainerText {
 
   // Settings of which code knows the value, by their names of today; texts are in quotes.
   void put(std::string_view setting, std::string value);
-  void put(std::string_view setting, double number);
+  void put(std::string_view setting, std::int64_t number);
   /// Puts the other settings: those whose value follows from the job by their rows.
   void put_rows();
 

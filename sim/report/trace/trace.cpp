@@ -105,7 +105,7 @@ class TraceWriter {
     const auto& repeated = run_.window.repeated;
     if (repeated.left_out == 0) return;
     const auto label = fmt::format("happens {} times; the trace has it once",
-                                   thousands_text(static_cast<std::size_t>(1 + repeated.left_out)));
+                                   thousands_text(1 + static_cast<std::size_t>(repeated.left_out)));
     events_.slice(thread, json_text(label), "step", nanoseconds(repeated.from), nanoseconds(repeated.to),
                   fmt::format(R"("step":{},"times":{})", run_.window.step, 1 + repeated.left_out));
   }

@@ -206,8 +206,9 @@ class Replay {
   bool depends(std::size_t r, const Launched& launched) const {
     const auto& item = *launches_[r][static_cast<std::size_t>(launched.activity)];
     const auto& rank = run_.ranks[r];
-    for (std::int32_t i = 0; i < item.dependences; ++i) {
-      const auto on = rank.dependences[static_cast<std::size_t>(item.first_dependence + i)];
+    const auto first = static_cast<std::size_t>(item.first_dependence);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(item.dependences); ++i) {
+      const auto on = rank.dependences[first + i];
       if (ranks_[r].finished[static_cast<std::size_t>(on)] <= launched.repetition) return true;
     }
     return false;

@@ -15,10 +15,11 @@ namespace gradway {
 class Search {
  public:
   /// @param defaults the strategy with the framework's defaults
-  Search(const SearchSpace& space, Strategy defaults, const std::string& engine, const ForEach& for_each)
+  Search(const SearchSpace& space, const Strategy& defaults, const std::string& engine,
+         const ForEach& for_each)
       : space_{space},
         all_{strategy_settings(space.jobs.front())},
-        defaults_{std::move(defaults)},
+        defaults_{defaults},
         tried_{space.jobs, engine, for_each} {}
   virtual ~Search() = default;
 
