@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cache
 from typing import Any
 
+from gradway._metrics import Metrics
+
 
 @cache
 def _names(kind: type) -> tuple[str, ...]:
@@ -43,43 +45,6 @@ def _value(text: str) -> int | float | bool | str:
         except ValueError:
             pass
     return text
-
-
-@dataclass(frozen=True)
-class Metrics:
-    """Figures of a step. Fractions are from 0 to 1; None if unknown or not applicable."""
-
-    step_time_s: float
-    steps_per_s: float
-    samples_per_s: float
-    tokens_per_s: float | None
-    tokens_per_s_per_gpu: float | None
-    compute_s: float
-    communication_s: float
-    exposed_communication_s: float  #: not overlapped by kernels
-    exposed_s: dict[str, float]  #: exposed communication by group: data, tensor, pipeline, context, expert
-    input_wait_s: float
-    optimizer_s: float
-    launch_bound_s: float
-    idle_s: float
-    bubble_s: float | None  #: of a pipeline
-    gpu_busy_fraction: float
-    tflops_per_gpu: float  #: 10^12 FLOP per second
-    mfu: float | None  #: of the GPU's dense peak
-    collectives: int  #: per step
-    bytes_sent_per_gpu: float
-    peak_memory_bytes: float
-    cost_usd_per_hour: float | None
-    cost_usd_per_million_samples: float | None
-    idle_gpus: int | None  #: of the nodes that are paid for; None without a price
-    bus_bandwidth_bytes_per_s: float | None  #: of a collective alone
-    data_loading_s: float | None  #: from when a loader worker begins a batch until the batch is ready
-    first_batch_s: float | None  #: from the start of an epoch
-    epoch_steps: float | None  #: steps in which every sample occurs once
-    epoch_s: float | None  #: from the start of the workers to the end of the last step
-    epoch_start_s: float | None  #: time in addition to the steps
-    storage_bytes: float | None  #: read by all ranks per step
-    accelerator_utilisation: float | None  #: as MLPerf Storage defines it
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
+#include "sim/cli/shell/common_options.hpp"
+#include "sim/report/format/figures.hpp"
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/show/show.hpp"
 
 namespace gradway::cli {
 
-Action add_schema(CLI::App&) {
-  return [](const CommandContext& context) {
-    report::write_scenario_schema(context.results);
+Action add_schema(CLI::App& app) {
+  const auto kind = std::make_shared<std::string>("scenario");
+  app.add_option("KIND", *kind, "kind: scenario (default) or metrics, the figures of a report");
+  return [kind](const CommandContext& context) {
+    check_known("KIND", *kind, "kind of schema", {"scenario", "metrics"});
+    if (*kind == "metrics")
+      report::write(context.results, report::figures_schema());
+    else
+      report::write_scenario_schema(context.results);
     return Status::done;
   };
 }

@@ -56,7 +56,7 @@ void write_table(std::ostream& out, const CollectiveTable& table) {
               table.residual_with_outliers);
   write_error(out, "interpolation_error", "worst_interpolation_error", table.interpolation);
   write_error(out, "spread", "worst_spread", table.spread);
-  if (table.uncertainty) fmt::print(out, "    doubt: {}\n", percent_text(*table.uncertainty));
+  if (table.uncertainty) fmt::print(out, "    uncertainty: {}\n", percent_text(*table.uncertainty));
   write_sizes(out, "points", table.points);
   write_sizes(out, "outliers", table.outliers);
 }
@@ -90,7 +90,7 @@ void write_adapted(std::ostream& out, const Adaptation& adapted) {
     fmt::print(out, "    - {{ what: {}, rows: {}, fixed: {:.5g}, moving: {:.5g}{}{}{} }}\n",
                quoted_text(part.what), part.rows, part.fixed, part.moving, error_text("before", part.before),
                error_text("after", part.after),
-               part.uncertainty ? fmt::format(", doubt: {}", percent_text(*part.uncertainty)) : "");
+               part.uncertainty ? fmt::format(", uncertainty: {}", percent_text(*part.uncertainty)) : "");
   }
 }
 
@@ -119,7 +119,7 @@ void write_calibration_file(std::ostream& out, const Calibration& calibration) {
   write_list(out, "tables", calibration.tables, write_table);
   write_list(out, "links", calibration.links, write_link);
   write_kernels(out, calibration.kernels);
-  write_list(out, "side_by_side", calibration.contention, write_contention);
+  write_list(out, "contention", calibration.contention, write_contention);
   if (calibration.kernel_times) write_kernel_times(out, *calibration.kernel_times);
 }
 

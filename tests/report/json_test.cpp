@@ -39,8 +39,8 @@ TEST_CASE("a report has the documented fields in their order", "[report][json]")
                                          "memory_verdict", "memory_largest_part",
                                          "memory",         "price",
                                          "bottleneck",     "links",
-                                         "rests_on",       "basis",
-                                         "doubts",         "warnings",
+                                         "provenance",     "basis",
+                                         "uncertainties",  "warnings",
                                          "warning_codes"});
   CHECK(report["schema"] == 1);
   CHECK(report["gradway"] == "1.2.3");

@@ -122,7 +122,7 @@ std::string answers_to(const Scenario& scenario) {
   const auto run = simulate(scenario);
   auto document = report::json_document(run, "1").json();
   document.erase("scenario");
-  document.erase("doubts");  // have digests of all settings
+  document.erase("uncertainties");  // have digests of all settings
   auto text = document.dump();
   if (!scenario.campaign) return text;
   const CampaignQuestions questions{.seeds = 3};

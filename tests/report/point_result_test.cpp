@@ -12,7 +12,7 @@ namespace {
 
 std::string with_metrics(const std::string& metrics, const std::string& more = "") {
   return R"({"schema": 1, "scenario": {}, "interval": {"step_time_s": [0, null]}, "fits": true, "does_not_fit": null,
-             "bottleneck": {"resource": "compute"}, "rests_on": "measured", "basis": [], "doubts": [],
+             "bottleneck": {"resource": "compute"}, "provenance": "measured", "basis": [], "uncertainties": [],
              "warnings": [], "metrics": {)" +
          metrics + "}" + more + "}";
 }

@@ -99,7 +99,7 @@ TEST_CASE("a point that does not fit says so instead of its figures, and is not 
   CHECK(report::ranking_of(sweep).shortest_step.winner() == 0);
   std::ostringstream csv;
   report::write_csv(csv, sweep);
-  CHECK_THAT(csv.str(), Contains("fits,rests_on,error\n") && Contains(",false,measured,\n"));
+  CHECK_THAT(csv.str(), Contains("fits,provenance,error\n") && Contains(",false,measured,\n"));
   CHECK_THAT(table_of(made_up({caps}, {too_large, too_large, too_large})),
              Contains("\nno point fits\n") && !Contains("fastest"));
 }

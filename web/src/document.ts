@@ -1,40 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The documents that the page can show, except campaigns; see DATA.md. Optional keys may be missing in documents of earlier versions.
 
+import type { Metrics } from './metrics';
 import type { Scenario as Written, ScenarioJob, ScenarioStrategy } from './scenario';
 import type { WhatIf } from './what_if/panel';
 
+export type { Metrics };
 export type Range = [number, number];
 export type Maybe = number | null | undefined;
-
-export interface Metrics {
-  step_time_s: number;
-  steps_per_s: number;
-  samples_per_s: number;
-  /** For models of text. */
-  tokens_per_s?: Maybe;
-  tokens_per_s_per_gpu?: Maybe;
-  compute_s: number;
-  communication_s: number;
-  exposed_communication_s: number;
-  input_wait_s: number;
-  optimizer_s: number;
-  launch_bound_s: number;
-  idle_s: number;
-  gpu_busy_fraction: number;
-  tflops_per_gpu: number;
-  mfu?: Maybe;
-  collectives: number;
-  bytes_sent_per_gpu: number;
-  peak_memory_bytes: number;
-  cost_usd_per_hour: number | null;
-  cost_usd_per_million_samples: number | null;
-  /** Without a price: none. */
-  idle_gpus?: number;
-  bus_bandwidth_bytes_per_s?: number;
-  /** For a pipeline. */
-  bubble_s?: Maybe;
-}
 
 /** A whole training. Values that were not asked for or are unknown are null. */
 export interface Training {
@@ -122,7 +95,7 @@ export interface Report {
   bottleneck: { resource: string; why: string };
   links: LinkUse[];
   /** Class of provenance: measured, anchored, kernels, moved or datasheet. */
-  rests_on?: string;
+  provenance?: string;
   /** Number of less busy links that are neither listed nor identical to a listed one. */
   links_left_out?: number;
   basis: string[];

@@ -2,6 +2,7 @@
 // Measures for comparing runs: their value, their text, and whether low or high is better.
 import type { Maybe, Range, Report } from './document';
 import { bytesText, known, numberText, percentText, rateText, spanText, timeText, usdText } from './format';
+import { compared } from './metrics';
 
 export type Measured = Partial<Report> & { costs?: { usd_per_step?: number | null; run_hours?: number | null; run_usd?: number | null } };
 
@@ -20,20 +21,23 @@ export interface Measure {
 /** A job that does not fit has no numbers to compare. */
 const metric = (pick: (metrics: Report['metrics']) => Maybe) => (run: Measured) => (run.metrics && run.fits !== false ? pick(run.metrics) : null);
 
+/** A figure of the report by the name and direction in its table. */
+const figure = (id: string, key: keyof typeof compared, text: Measure['text'], more?: Partial<Measure>): Measure => ({ id, ...compared[key], value: metric((m) => m[key]), text, ...more });
+
 export const measures: Measure[] = [
-  { id: 'step', name: 'step time', better: 'low', value: metric((m) => m.step_time_s), text: timeText, range: 'step_time_s', seconds: 1 },
-  { id: 'samples', name: 'samples/s', better: 'high', value: metric((m) => m.samples_per_s), text: numberText },
-  { id: 'tokens', name: 'tokens/s per GPU', better: 'high', value: metric((m) => m.tokens_per_s_per_gpu), text: numberText },
-  { id: 'mfu', name: 'MFU', better: 'high', value: metric((m) => m.mfu), text: percentText },
+  figure('step', 'step_time_s', timeText, { range: 'step_time_s', seconds: 1 }),
+  figure('samples', 'samples_per_s', numberText),
+  figure('tokens', 'tokens_per_s_per_gpu', numberText),
+  figure('mfu', 'mfu', percentText),
   { id: 'exposed', name: 'exposed communication', better: 'low', value: metric((m) => m.exposed_communication_s / m.step_time_s), text: percentText },
-  { id: 'busy', name: 'GPU busy', better: 'high', value: metric((m) => m.gpu_busy_fraction), text: percentText },
-  { id: 'memory', name: 'memory per GPU', better: 'low', value: metric((m) => m.peak_memory_bytes), text: bytesText },
-  { id: 'bus', name: 'bus bandwidth', better: 'high', value: metric((m) => m.bus_bandwidth_bytes_per_s), text: rateText },
-  { id: 'million', name: 'cost per million samples', better: 'low', value: metric((m) => m.cost_usd_per_million_samples), text: usdText, range: 'usd_per_million_samples' },
+  figure('busy', 'gpu_busy_fraction', percentText),
+  figure('memory', 'peak_memory_bytes', bytesText),
+  figure('bus', 'bus_bandwidth_bytes_per_s', rateText),
+  figure('million', 'cost_usd_per_million_samples', usdText, { range: 'usd_per_million_samples' }),
   { id: 'usd_step', name: 'cost per step', better: 'low', value: (run) => run.costs?.usd_per_step, text: usdText, range: 'usd_per_step' },
   { id: 'run_usd', name: 'cost of the whole training', better: 'low', value: (run) => run.costs?.run_usd, text: usdText, range: 'run_usd' },
   { id: 'run_hours', name: 'time of the whole training', better: 'low', value: (run) => run.costs?.run_hours, text: (hours) => spanText(known(hours) ? hours * 3600 : null), range: 'run_hours', seconds: 3600 },
-  { id: 'hour', name: 'cost per hour', better: 'low', value: metric((m) => m.cost_usd_per_hour), text: (usd) => (known(usd) ? `${usdText(usd)}/h` : usdText(usd)) },
+  figure('hour', 'cost_usd_per_hour', (usd) => (known(usd) ? `${usdText(usd)}/h` : usdText(usd))),
 ];
 
 export const measure = (id: string): Measure => measures.find((one) => one.id === id)!;

@@ -69,7 +69,7 @@ constexpr std::array places = {
           "calibration/results",
           "/calibration.yaml",
           false,
-          {"date", "side_by_side"}},
+          {"date", "contention"}},
     Place{DataKind::prices, "list of prices", "prices", "platforms/prices", ".yaml", false, {"prices"}},
     Place{DataKind::storage,
           "storage tier",

@@ -42,7 +42,7 @@ ContentionFactors read_contention(Reader& entry) {
 
 void read_contention_list(Reader& file, Calibration& result) {
   std::map<std::tuple<Transport, Precision, int, int>, Where> seen;
-  for (auto& entry : file.maps("side_by_side")) {
+  for (auto& entry : file.maps(file.key_or("contention", "side_by_side"))) {
     result.contention.push_back(read_contention(entry));
     if (!entry.is_valid()) continue;
     const auto& latest = result.contention.back();
@@ -72,7 +72,7 @@ AdaptedPart read_adapted_part(Reader section) {
                      .moving = section.required("moving", scale_of_time),
                      .before = read_error(section, "median_before", "worst_before"),
                      .after = read_error(section, "median_after", "worst_after"),
-                     .uncertainty = section.maybe("doubt", percentage)};
+                     .uncertainty = section.maybe(section.key_or("uncertainty", "doubt"), percentage)};
   section.finish();
   return result;
 }

@@ -83,7 +83,7 @@ CollectiveTable read_table(Reader& table) {
       read_error(table, "median_residual_with_outliers", "worst_residual_with_outliers");
   result.interpolation = read_error(table, "interpolation_error", "worst_interpolation_error");
   result.spread = read_error(table, "spread", "worst_spread");
-  result.uncertainty = table.maybe("doubt", percentage);
+  result.uncertainty = table.maybe(table.key_or("uncertainty", "doubt"), percentage);
   result.predicted_from = table.optional("predicted_from", text, "");
   auto& problems = table.problems();
   result.points =

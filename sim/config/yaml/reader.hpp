@@ -32,6 +32,10 @@ class Reader {
 
   /// Whether the map has the key. Does not mark it as known.
   bool has(std::string_view key) const { return map_->find(key) != nullptr; }
+  /// @return the key, or its name in earlier versions if the map has that one
+  std::string_view key_or(std::string_view key, std::string_view former) const {
+    return has(former) ? former : key;
+  }
 
   Where key_place(std::string_view key) const;    ///< of the key, or of the map
   Where value_place(std::string_view key) const;  ///< of the value, or of the map

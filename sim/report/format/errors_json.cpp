@@ -37,12 +37,12 @@ Json errors_json(const std::vector<PossibleError>& errors) {
   Json list = Json::array();
   for (const auto& error : errors) {
     Json entry{{"part", part_words.at(static_cast<std::size_t>(error.cause.part))},
-               {"of", error.source},
+               {"source", error.source},
                {"cause", error.cause.what},
                {"time_s", error.time.value()},
-               {"doubt", error.uncertainty}};
+               {"uncertainty", error.uncertainty}};
     if (error.spare > Seconds{}) entry["spare_s"] = error.spare.value();
-    if (error.saves < Seconds::infinite()) entry["saves_s"] = error.saves.value();
+    if (error.saves < Seconds::infinite()) entry["largest_saving_s"] = error.saves.value();
     list.push_back(std::move(entry));
   }
   return list;
@@ -54,9 +54,9 @@ std::vector<PossibleError> errors_of(const Json& json) {
     errors.push_back(
         {.cause = {.part = part_of(entry.at("part").get<std::string>()), .what = entry.at("cause")},
          .time = Seconds{entry.at("time_s").get<double>()},
-         .uncertainty = entry.at("doubt"),
+         .uncertainty = entry.at("uncertainty"),
          .spare = Seconds{entry.value("spare_s", 0.0)},
-         .saves = Seconds{entry.value("saves_s", std::numeric_limits<double>::infinity())}});
+         .saves = Seconds{entry.value("largest_saving_s", std::numeric_limits<double>::infinity())}});
   }
   return errors;
 }

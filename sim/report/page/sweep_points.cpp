@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/format/comparison_json.hpp"
-#include "sim/report/format/or_null.hpp"
+#include "sim/report/format/json_values.hpp"
 
 namespace gradway::report {
 namespace {

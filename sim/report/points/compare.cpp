@@ -108,7 +108,7 @@ bool is_mixed(const PlatformComparison& compared) {
 void write_csv(std::ostream& out, const PlatformComparison& compared) {
   out << "platform,gpus,step_time_s,step_time_low_s,step_time_high_s,samples_per_s,usd_per_hour,";
   for (const auto* name : ranged) out << fmt::format("{0},{0}_low,{0}_high,", name);
-  out << "bottleneck,rests_on,fastest,cheapest,fits,left_out\n";
+  out << "bottleneck,provenance,fastest,cheapest,fits,left_out\n";
   const auto ranks = ranking_of(compared);
   for (std::size_t i = 0; i < compared.runs.size(); ++i) {
     const auto& run = compared.runs[i];

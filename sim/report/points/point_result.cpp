@@ -67,10 +67,10 @@ PointResult result_in(const Json& report) {
   const auto& range = report.at("interval").at("step_time_s");
   result.step_low = number_or_none(range.at(0));
   result.step_high = number_or_none(range.at(1));
-  result.errors = errors_of(report.at("doubts"));
+  result.errors = errors_of(report.at("uncertainties"));
   if (const auto& why = report.at("does_not_fit"); !why.is_null()) result.does_not_fit = why;
   result.bottleneck = report.at("bottleneck").at("resource");
-  result.provenance = report.at("rests_on");
+  result.provenance = report.at("provenance");
   result.basis = report.at("basis");
   result.warnings = report.at("warnings");
   result.warning_codes = report.value("warning_codes", std::vector<std::string>{});

@@ -87,7 +87,7 @@ void write_csv(std::ostream& out, const Sweep& sweep) {
   const auto names = metric_names(sweep);
   for (const auto& axis : sweep.axes) out << csv_cell(axis.key) << ',';
   for (const auto& name : names) out << name << ',';
-  out << "fits,rests_on,error\n";
+  out << "fits,provenance,error\n";
   for (const auto& point : sweep.points) {
     for (const auto& value : point.values) out << csv_cell(value) << ',';
     for (const auto& name : names) out << metric_cell(point.result, name) << ',';

@@ -171,25 +171,30 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
   write_commands(out, commands, command);
 }
 
-Json answer_json(const Counterfactual& answer, Seconds step) {
+/// @param predicted time of the run. @param name of the time, as in `step_time_s`
+Json answer_json(const Counterfactual& answer, Seconds predicted, const std::string& name = "step_time_s") {
   Json set = Json::object();
   if (!answer.is_bound)
     for (const auto& [key, value] : answer.set) set[key] = value;
-  return {{"name", answer.name},       {"words", words_of(answer)},
-          {"set", std::move(set)},     {"step_time_s", answer.step_time.value()},
-          {"gain", answer.gain(step)}, {"gain_s", (step - answer.step_time).value()},
+  return {{"name", answer.name},
+          {"words", words_of(answer)},
+          {"set", std::move(set)},
+          {name, answer.step_time.value()},
+          {"gain", answer.gain(predicted)},
+          {"gain_s", (predicted - answer.step_time).value()},
           {"bound", answer.is_bound}};
 }
 
-Json answers_json(const std::vector<Counterfactual>& answers, Seconds step) {
+Json answers_json(const std::vector<Counterfactual>& answers, Seconds predicted,
+                  const std::string& name = "step_time_s") {
   Json list = Json::array();
-  for (const auto& answer : answers) list.push_back(answer_json(answer, step));
+  for (const auto& answer : answers) list.push_back(answer_json(answer, predicted, name));
   return list;
 }
 
 Json outer_loop_json_of(const Explanation& explanation) {
   auto json = outer_loop_json(*explanation.outer, *explanation.run.scenario.job.local_sgd);
-  json["counterfactuals"] = answers_json(explanation.meeting, explanation.outer->mean_step());
+  json["counterfactuals"] = answers_json(explanation.meeting, explanation.outer->mean_step(), "mean_step_s");
   return json;
 }
 
@@ -285,7 +290,7 @@ JsonDocument json_document(const Explanation& explanation, std::string_view vers
     const auto& input = run.scenario.job.input;
     json["staging"] = ways_in_json(*ways, input);
     json["staging"]["counterfactuals"] =
-        answers_json(explanation.staging, ways->chosen(input.stage_in).time_of(1));
+        answers_json(explanation.staging, ways->chosen(input.stage_in).time_of(1), "epoch_s");
   }
   return json;
 }

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/run/json.hpp"
-#include "sim/metrics/loading.hpp"
 
-#include <cmath>
-#include <cstdint>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -12,7 +9,8 @@
 #include "sim/compute/memory_range.hpp"
 #include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/errors_json.hpp"
-#include "sim/report/format/or_null.hpp"
+#include "sim/report/format/figures.hpp"
+#include "sim/report/format/json_values.hpp"
 #include "sim/report/format/price.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
@@ -24,13 +22,6 @@ namespace gradway::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Writes whole amounts, such as bytes, as integers: without ".0".
-Json amount(double value) {
-  constexpr double exact = 9007199254740992.0;  // 2^53: larger doubles do not represent every integer
-  if (value == std::floor(value) && std::abs(value) < exact) return static_cast<std::int64_t>(value);
-  return value;
-}
 
 Json bottleneck_json(const Bottleneck& bottleneck) {
   const auto words = describe(bottleneck);
@@ -66,25 +57,6 @@ Json memory_verdict_json(const Run& run, const MemoryRange& range) {
   return is_sure ? Json(name_of(range.verdict)) : Json(nullptr);
 }
 
-/// Exposed communication by the purpose of the process group.
-Json exposed_json(const StepParts& parts) {
-  Json json = Json::object();
-  for (std::size_t i = 0; i < purpose_words.size(); ++i)
-    json[std::string{purpose_words[i]}] = parts.exposed[i].value();
-  return json;
-}
-
-Json parts_json(const StepParts& parts) {
-  return {{"compute_s", parts.compute.value()},
-          {"communication_s", parts.communication.value()},
-          {"exposed_communication_s", parts.exposed_communication.value()},
-          {"exposed_s", exposed_json(parts)},
-          {"input_wait_s", parts.input_wait.value()},
-          {"optimizer_s", parts.optimizer.value()},
-          {"launch_bound_s", parts.launch_bound.value()},
-          {"idle_s", parts.idle.value()}};
-}
-
 Json programs_json(const Run& run) {
   Json programs = Json::array();
   for (const auto& program : run.measured.by_program) {
@@ -94,37 +66,6 @@ Json programs_json(const Run& run) {
     programs.push_back(std::move(json));
   }
   return programs;
-}
-
-Json metrics_json(const Metrics& metrics, int gpus) {
-  Json json{
-      {"step_time_s", metrics.step_time.value()},
-      {"steps_per_s", metrics.steps_per_s},
-      {"samples_per_s", metrics.samples_per_s},
-      {"tokens_per_s", or_null(metrics.tokens_per_s)},
-      {"tokens_per_s_per_gpu", metrics.tokens_per_s ? Json(*metrics.tokens_per_s / gpus) : Json(nullptr)}};
-  json.update(parts_json(metrics));
-  json.update({{"bubble_s", or_null(metrics.bubble)},
-               {"gpu_busy_fraction", metrics.gpu_busy_fraction},
-               {"tflops_per_gpu", metrics.tflops_per_gpu},
-               {"mfu", or_null(metrics.mfu)},
-               {"collectives", metrics.collectives},
-               {"bytes_sent_per_gpu", amount(metrics.bytes_sent_per_gpu.value())},
-               {"peak_memory_bytes", amount(metrics.peak_memory.value())},
-               {"cost_usd_per_hour", or_null(metrics.cost_per_hour)},
-               {"cost_usd_per_million_samples", or_null(metrics.cost_usd_per_million_samples)}});
-  if (const auto& loading = metrics.loading) {
-    json["data_loading_s"] = loading->batch.value();
-    json["first_batch_s"] = loading->first_batch.value();
-    json["epoch_steps"] = amount(loading->epoch_steps);
-    json["epoch_s"] = epoch_time(metrics, *loading).value();
-    json["epoch_start_s"] = loading->epoch_start.value();
-    json["storage_bytes"] = amount(loading->read.value());
-    json["accelerator_utilisation"] = accelerator_utilisation(metrics);
-  }
-  if (metrics.bus_bandwidth) json["bus_bandwidth_bytes_per_s"] = metrics.bus_bandwidth->value();
-  if (metrics.cost_usd_per_million_samples) json["idle_gpus"] = metrics.idle_gpus;
-  return json;
 }
 
 Json largest_batch_json(const LargestBatch& largest) {
@@ -157,7 +98,7 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"scenario", scenario_json(run.scenario)},
             {"engine", run.engine},
             {"ranks", {{"all", run.workload.ranks}, {"simulated", run.folding.simulated_ranks()}}},
-            {"metrics", metrics_json(run.measured.metrics, run.scenario.job.gpus)},
+            {"metrics", figures_json(run.measured.metrics, run.scenario.job.gpus)},
             {"interval",
              {{"step_time_s", {run.range.low.value(), run.range.high.value()}},
               {"memory_bytes", memory_range_json(run, range)}}},
@@ -170,9 +111,9 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"price", price_json(run.scenario.platform.price)},
             {"bottleneck", bottleneck_json(run.measured.bottleneck)},
             {"links", std::move(links)},
-            {"rests_on", name_of(provenance_class_of(run.step_basis))},
+            {"provenance", name_of(provenance_class_of(run.step_basis))},
             {"basis", describe(run.basis)},
-            {"doubts", errors_json(run.errors)},
+            {"uncertainties", errors_json(run.errors)},
             {"warnings", describe(run.warnings)},
             {"warning_codes", codes_of(run.warnings)}};
   if (run.measured.by_program.size() > 1) json["programs"] = programs_json(run);

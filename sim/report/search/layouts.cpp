@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/format/comparison_json.hpp"
-#include "sim/report/format/or_null.hpp"
+#include "sim/report/format/json_values.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"

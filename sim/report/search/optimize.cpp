@@ -9,7 +9,7 @@
 
 #include "sim/base/make_warning.hpp"
 #include "sim/report/format/comparison_json.hpp"
-#include "sim/report/format/or_null.hpp"
+#include "sim/report/format/json_values.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"

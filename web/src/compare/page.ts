@@ -22,8 +22,8 @@ const meaning: Record<string, string> = {
 
 /** A note if the runs differ in their class of provenance. */
 function evidence(runs: ComparedRun[]): HTMLElement {
-  const kinds = Object.keys(meaning).filter((kind) => runs.some((run) => run.rests_on === kind));
-  const platforms = (kind: string): string => [...new Set(runs.filter((run) => run.rests_on === kind).map((run) => run.scenario.platform))].join(', ');
+  const kinds = Object.keys(meaning).filter((kind) => runs.some((run) => run.provenance === kind));
+  const platforms = (kind: string): string => [...new Set(runs.filter((run) => run.provenance === kind).map((run) => run.scenario.platform))].join(', ');
   return h(
     'details',
     { class: 'box', id: 'evidence', 'data-print': true },

@@ -31,7 +31,7 @@ export function compareTable(runs: ComparedRun[]): Table {
           return cell(one.text(value), known(value) ? value : null);
         }),
         cell(rangeText(range), range?.[0] ?? null),
-        cell(run.rests_on ?? ''),
+        cell(run.provenance ?? ''),
         cell(run.bottleneck.resource),
       ];
     }),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
+#include <cstdint>
 #include <optional>
 
 #include <nlohmann/json.hpp>
@@ -16,6 +18,13 @@ nlohmann::ordered_json or_null(const std::optional<Value>& value) {
   } else {
     return *value;
   }
+}
+
+/// Writes whole amounts, such as bytes, as integers: without ".0".
+inline nlohmann::ordered_json amount(double value) {
+  constexpr double exact = 9007199254740992.0;  // 2^53: larger doubles do not represent every integer
+  if (value == std::floor(value) && std::abs(value) < exact) return static_cast<std::int64_t>(value);
+  return value;
 }
 
 }  // namespace gradway::report
