@@ -27,7 +27,7 @@
 #include "sim/config/scenario_yaml.hpp"
 #include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/config/yaml/scalars.hpp"
-#include "sim/report/campaign/plan_points.hpp"
+#include "sim/report/campaign/campaign_points.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/format/words.hpp"
@@ -195,15 +195,15 @@ TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data, const Comma
 }
 
 /// Chooses a layout on the cluster and simulates the campaign in it.
-void simulate_in_layout(report::CampaignPoint& point, const TrainingPlan& plan, Cluster& cluster,
+void simulate_in_layout(CampaignPoint& point, const TrainingPlan& plan, Cluster& cluster,
                         const CampaignQuestions& questions, const DataPath& data,
                         const LayoutSearchOptions& options = {}) {
   cluster.layout = report::layout_keys(layout_on(plan, cluster, data, options).scenario);
-  report::simulate_on(point, plan, cluster, questions, data);
+  report::add_layout(point, simulate_on(point, plan, cluster, questions, data).scenario);
 }
 
 /// The same for a cluster alone: on all cores, with the progress of its search.
-Failure simulate_alone(report::CampaignPoint& point, const TrainingPlan& plan, Cluster& cluster,
+Failure simulate_alone(CampaignPoint& point, const TrainingPlan& plan, Cluster& cluster,
                        const CampaignQuestions& questions, int jobs, const DataPath& data,
                        const CommandContext& context) {
   Progress progress{context, Progress::WithoutTerminal::lines};
@@ -214,7 +214,7 @@ Failure simulate_alone(report::CampaignPoint& point, const TrainingPlan& plan, C
   });
 }
 
-std::vector<Failure> simulate_all(report::CampaignPoints& campaigns, const TrainingPlan& plan,
+std::vector<Failure> simulate_all(CampaignPoints& campaigns, const TrainingPlan& plan,
                                   std::vector<Cluster>& clusters, int jobs, const DataPath& data,
                                   const CommandContext& context) {
   auto& points = campaigns.points;
@@ -227,7 +227,7 @@ std::vector<Failure> simulate_all(report::CampaignPoints& campaigns, const Train
 }
 
 /// Says which numbers of GPUs cannot all be data-parallel, because samples do not divide over them.
-void note_indivisible(report::CampaignPoints& campaigns, const TrainingPlan& plan, int samples) {
+void note_indivisible(CampaignPoints& campaigns, const TrainingPlan& plan, int samples) {
   for (const auto gpus : plan.compared_gpus)
     if (samples > gpus && samples % gpus != 0)
       campaigns.notes.push_back(fmt::format(
@@ -239,7 +239,7 @@ void note_indivisible(report::CampaignPoints& campaigns, const TrainingPlan& pla
 
 /// Plans the best cluster with other choices of the plan, which are not those of a platform.
 /// @return what would save at least 5 % of the time, as notes
-std::vector<std::string> notes_on_other_plans(const report::CampaignPoint& best, const TrainingPlan& plan,
+std::vector<std::string> notes_on_other_plans(const CampaignPoint& best, const TrainingPlan& plan,
                                               const Scenario& scenario, const CampaignQuestions& questions,
                                               int jobs, const DataPath& data, const CommandContext& context) {
   constexpr double least_gain = 0.05;
@@ -269,9 +269,9 @@ std::vector<std::string> notes_on_other_plans(const report::CampaignPoint& best,
   std::vector<std::string> notes;
   for (const auto& alternative : alternatives) {
     Cluster cluster{best.values.front(), std::stoi(best.values.back()), alternative.layout};
-    report::CampaignPoint point{best.values};
+    CampaignPoint point{best.values};
     const auto simulate_as_found = [&] {
-      report::simulate_on(point, alternative.plan, cluster, questions, data);
+      point.job = simulate_on(point, alternative.plan, cluster, questions, data).scenario.job;
       return Status::done;
     };
     const auto failure = alternative.layout.empty() ? simulate_alone(point, alternative.plan, cluster,
@@ -348,13 +348,13 @@ std::string title_of(const TrainingPlan& plan, const Scenario& scenario) {
 
 Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, std::vector<Cluster> clusters,
                      const DataPath& data, const CommandContext& context) {
-  auto campaigns = report::points_of(plan, clusters, questions_of(arguments));
+  auto campaigns = points_of(plan, clusters, questions_of(arguments));
   const auto failures = simulate_all(campaigns, plan, clusters, arguments.jobs, data, context);
   if (!has_results(failures, context)) return status_of(failures);
   const auto done = std::ranges::find(failures, Status::done, &Failure::status);
   for (std::size_t i = 0; i < failures.size(); ++i)
     campaigns.points[i].error = fmt::format("{}", fmt::join(failures[i].reasons, "; "));
-  report::rank(campaigns);
+  rank(campaigns);
   const auto& simulated = clusters[static_cast<std::size_t>(done - failures.begin())];
   const auto scenario = scenario_on(plan, simulated, data).load();
   campaigns.scenario = title_of(plan, scenario);
@@ -363,7 +363,7 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, s
                                          arguments.jobs, data, context))
     campaigns.notes.push_back(std::move(note));
   if (arguments.json) {
-    report::write(context.results, report::json_document(campaigns, GRADWAY_VERSION));
+    report::write(context.results, report::json_document(campaigns, {}, GRADWAY_VERSION));
   } else {
     report::write_table(context.results, campaigns, context.style);
   }

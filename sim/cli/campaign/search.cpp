@@ -25,7 +25,7 @@ namespace {
 
 /// Groups points that differ in keys of `campaign` only, so that they have the same step.
 std::vector<std::vector<std::size_t>> by_step(const CampaignSearch& search,
-                                              const std::vector<report::CampaignPoint>& points) {
+                                              const std::vector<CampaignPoint>& points) {
   std::map<std::vector<std::string>, std::size_t> places;
   std::vector<std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -55,7 +55,8 @@ class StepSimulation {
                  const VariedScenario& varied)
       : search_{search}, questions_{questions}, varied_{varied} {}
 
-  void simulate_point(report::CampaignPoint& point) {
+  /// @param report of the point; null if only figures are asked for
+  void simulate_point(CampaignPoint& point, report::JsonDocument* report) {
     const auto overrides = varied_.overrides_of(point.values);
     if (!run_) {
       run_ = simulated(overrides);
@@ -66,9 +67,9 @@ class StepSimulation {
       check_length(*run_);
     }
     const report::Campaign outcome{*run_, questions_, answers_of(*run_, questions_)};
-    if (!questions_.only_figures) point.report = report::json_document(outcome, GRADWAY_VERSION);
+    if (report != nullptr) *report = report::json_document(outcome, GRADWAY_VERSION);
     if (search_.finds_layout) report::add_layout(point, run_->scenario);
-    report::add_answers(point, *run_, outcome.answers);
+    add_answers(point, *run_, outcome.answers);
   }
 
  private:
@@ -98,8 +99,11 @@ std::string command_of(const CampaignSearch& search) {
   return command;
 }
 
-std::vector<Failure> simulate_all_points(report::CampaignPoints& campaigns, const CampaignSearch& search,
-                                         const VariedScenario& varied, const CommandContext& context) {
+/// @param reports of the points; empty if only figures are asked for
+std::vector<Failure> simulate_all_points(CampaignPoints& campaigns,
+                                         std::vector<report::JsonDocument>& reports,
+                                         const CampaignSearch& search, const VariedScenario& varied,
+                                         const CommandContext& context) {
   const auto groups = by_step(search, campaigns.points);
   const auto cores = search.arguments.jobs > 0 ? search.arguments.jobs : hardware_threads();
   auto questions = campaigns.questions;
@@ -109,7 +113,7 @@ std::vector<Failure> simulate_all_points(report::CampaignPoints& campaigns, cons
     StepSimulation step{search, questions, varied};
     for (const auto i : groups[group]) {
       failures[i] = failure_of([&] {
-        step.simulate_point(campaigns.points[i]);
+        step.simulate_point(campaigns.points[i], reports.empty() ? nullptr : &reports[i]);
         return Status::done;
       });
     }
@@ -126,24 +130,26 @@ Status simulate_campaign_points(const CampaignSearch& search, const CLI::App& ap
   const VariedScenario varied{arguments.scenario, search.fixed, search.axes, with_file_cache(context.data),
                               arguments.price};
   varied.check();
-  report::CampaignPoints campaigns{.scenario = std::filesystem::path{arguments.scenario}.stem().string(),
-                                   .axes = search.axes,
-                                   .questions = questions_of(arguments, 1)};
+  CampaignPoints campaigns{.scenario = std::filesystem::path{arguments.scenario}.stem().string(),
+                           .axes = search.axes,
+                           .questions = questions_of(arguments, 1)};
   campaigns.questions.only_figures = search.is_ranked;
   for (std::size_t i = 0; i < point_count(campaigns.axes); ++i)
     campaigns.points.push_back({point_values(campaigns.axes, i)});
-  const auto failures = simulate_all_points(campaigns, search, varied, context);
+  std::vector<report::JsonDocument> reports(search.is_ranked ? 0 : campaigns.points.size());
+  const auto failures = simulate_all_points(campaigns, reports, search, varied, context);
   if (!has_results(failures, context)) return status_of(failures);
   for (std::size_t i = 0; i < failures.size(); ++i) campaigns.points[i].error = failures[i].text;
-  if (search.is_ranked) report::rank(campaigns);
+  if (search.is_ranked) rank(campaigns);
   const Results results{
       .text =
           [&](auto& out) {
             report::write_table(out, campaigns, context.style, search.is_ranked ? command_of(search) : "");
           },
-      .page = [&](auto& out) { report::write_page(out, campaigns, GRADWAY_VERSION); },
-      .files = {{search.file,
-                 [&](auto& out) { report::write(out, report::json_document(campaigns, GRADWAY_VERSION)); }}}};
+      .page = [&](auto& out) { report::write_page(out, campaigns, reports, GRADWAY_VERSION); },
+      .files = {{search.file, [&](auto& out) {
+                   report::write(out, report::json_document(campaigns, reports, GRADWAY_VERSION));
+                 }}}};
   show(results, arguments.json ? search.file : "", writes_files ? arguments.out : "", context);
   // Points that cannot run are a result of a search, but an error of campaigns that were requested one by
   // one.

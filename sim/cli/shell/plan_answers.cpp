@@ -16,7 +16,7 @@
 #include "sim/config/scenario_yaml.hpp"
 #include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/import/training/scenario_draft.hpp"
-#include "sim/report/campaign/plan_points.hpp"
+#include "sim/report/campaign/campaign_points.hpp"
 #include "sim/report/page/plan_question.hpp"
 #include "sim/study/parallel.hpp"
 
@@ -36,17 +36,18 @@ void answer_campaigns(std::ostream& out, const std::string& text, const DataPath
       .deadline = value_of("deadline", question.deadline, config::time_span),
       .budget_usd = value_of("budget", question.budget, config::dollars),
   };
-  auto campaigns = report::points_of(question.plan, question.clusters, limits);
+  auto campaigns = points_of(question.plan, question.clusters, limits);
   for_each_in_parallel(campaigns.points.size(), 0, [&](std::size_t i) {
     auto& point = campaigns.points[i];
     const auto failure = failure_of([&] {
-      report::simulate_on(point, question.plan, question.clusters[i], campaigns.questions, data);
+      report::add_layout(
+          point, simulate_on(point, question.plan, question.clusters[i], campaigns.questions, data).scenario);
       return Status::done;
     });
     point.error = fmt::format("{}", fmt::join(failure.reasons, "; "));
   });
-  report::rank(campaigns);
-  report::write(out, report::json_document(campaigns, GRADWAY_VERSION));
+  rank(campaigns);
+  report::write(out, report::json_document(campaigns, {}, GRADWAY_VERSION));
 }
 
 void answer_scenario(std::ostream& out, const std::string& text, const DataPath& data) {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/report/campaign/campaign.hpp"
-#include "sim/report/format/or_null.hpp"
+#include "sim/report/format/json_values.hpp"
 #include "sim/report/format/price.hpp"
 #include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -16,7 +14,7 @@
 #include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/json_document.hpp"
-#include "sim/report/format/or_null.hpp"
+#include "sim/report/format/json_values.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
@@ -30,41 +28,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t max_rows = 20;  // rows of a ranked table
 
-/// The point with the smallest figure among those that `counts` accepts.
-template <class Counts, class Figure>
-std::optional<std::size_t> least(const std::vector<CampaignPoint>& points, const Counts& counts,
-                                 const Figure& figure) {
-  std::optional<std::size_t> smallest;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    if (!points[i].estimate || !counts(points[i])) continue;
-    const auto value = figure(*points[i].estimate);
-    if (value && (!smallest || *value < *figure(*points[*smallest].estimate))) smallest = i;
-  }
-  return smallest;
-}
-
-std::optional<double> time_of(const CampaignEstimate& estimate) {
-  return estimate.seconds.value;
-}
-
-std::optional<double> cost_of(const CampaignEstimate& estimate) {
-  return estimate.usd ? std::optional{estimate.usd->value} : std::nullopt;
-}
-
 bool has_limits(const CampaignPoints& points) {
   return points.questions.deadline || points.questions.budget_usd;
-}
-
-Leaders leaders_in(const CampaignPoints& points,
-                   const std::function<std::optional<double>(const CampaignEstimate&)>& figure,
-                   std::vector<double> CampaignEstimate::*by_seed) {
-  std::vector<std::optional<Choice>> choices;
-  for (const auto& point : points.points) {
-    const auto value = point.estimate ? figure(*point.estimate) : std::nullopt;
-    choices.emplace_back();
-    if (value) choices.back() = Choice{*value, point.step, point.errors, *point.estimate.*by_seed};
-  }
-  return leaders_of(choices);
 }
 
 bool has_layouts(const CampaignPoints& points) {
@@ -177,29 +142,6 @@ void write_best(std::ostream& out, const CampaignPoints& points, std::string_vie
 
 }  // namespace
 
-double CampaignPoint::misses(const CampaignQuestions& questions) const {
-  if (!estimate) return std::numeric_limits<double>::infinity();
-  double worst = -1;
-  if (questions.deadline) worst = std::max(worst, *late_s / questions.deadline->value());
-  // An unknown cost does not meet a budget.
-  if (questions.budget_usd) worst = std::max(worst, over_usd ? *over_usd / *questions.budget_usd : 1e9);
-  return worst;
-}
-
-Leaders CampaignPoints::fastest() const {
-  return leaders_in(*this, time_of, &CampaignEstimate::seconds_by_seed);
-}
-
-Leaders CampaignPoints::cheapest() const {
-  return leaders_in(*this, cost_of, &CampaignEstimate::usd_by_seed);
-}
-
-std::optional<std::size_t> CampaignPoints::best() const {
-  const auto keeps = [&](const CampaignPoint& point) { return point.misses(questions) <= 0; };
-  const auto cheapest_one = least(points, keeps, cost_of);
-  return cheapest_one ? cheapest_one : least(points, keeps, time_of);
-}
-
 void add_layout(CampaignPoint& point, const Scenario& scenario) {
   const auto& job = scenario.job;
   const auto json = scenario_json(scenario);
@@ -212,31 +154,12 @@ void add_layout(CampaignPoint& point, const Scenario& scenario) {
     point.set.emplace_back("job.recompute", std::string{name_of(job.recompute)});
 }
 
-void add_answers(CampaignPoint& point, const Run& run, const CampaignAnswers& answers) {
-  point.estimate = answers.estimate;
-  point.step = run.measured.metrics.step_time;
-  point.range = run.range;
-  point.errors = run.errors;
-  point.mfu = run.measured.metrics.mfu;
-  if (const auto& bubble = run.measured.metrics.bubble) point.bubble = *bubble / point.step;
-  point.in_time = answers.in_time;
-  point.in_budget = answers.in_budget;
-  point.late_s = answers.late_s;
-  point.over_usd = answers.over_usd;
-}
-
-void rank(CampaignPoints& points) {
-  const auto& questions = points.questions;
-  std::ranges::stable_sort(points.points, [&](const CampaignPoint& a, const CampaignPoint& b) {
-    const auto misses_a = std::max(0.0, a.misses(questions)), misses_b = std::max(0.0, b.misses(questions));
-    if (misses_a != misses_b) return misses_a < misses_b;
-    if (!a.estimate || !b.estimate) return false;
-    const auto usd_a = cost_of(*a.estimate), usd_b = cost_of(*b.estimate);
-    if (usd_a.has_value() != usd_b.has_value()) return usd_a.has_value();
-    if (usd_a && *usd_a != *usd_b) return *usd_a < *usd_b;
-    return *time_of(*a.estimate) < *time_of(*b.estimate);
-  });
-  points.is_ranked = true;
+std::vector<Override> layout_keys(const Scenario& chosen) {
+  CampaignPoint point;
+  add_layout(point, chosen);
+  std::vector<Override> keys;
+  for (const auto& [key, value] : point.set) keys.push_back({key, value});
+  return keys;
 }
 
 void write_table(std::ostream& out, const CampaignPoints& points, const Style& style,
@@ -263,19 +186,21 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
   if (!command.empty()) write_best(out, points, command, style);
 }
 
-JsonDocument json_document(const CampaignPoints& points, std::string_view version) {
+JsonDocument json_document(const CampaignPoints& points, const std::vector<JsonDocument>& reports,
+                           std::string_view version) {
   const auto& questions = points.questions;
   Json vary = Json::array();
   for (const auto& axis : points.axes) vary.push_back({{"key", axis.key}, {"values", axis.values}});
   Json runs = Json::array();
-  for (const auto& point : points.points) {
+  for (std::size_t p = 0; p < points.points.size(); ++p) {
+    const auto& point = points.points[p];
     Json run{{"set", Json::object()}};
     for (std::size_t i = 0; i < point.values.size(); ++i) run["set"][points.axes[i].key] = point.values[i];
     for (const auto& [key, value] : point.set) run["set"][key] = value;
     if (point.job) run["layout"] = describe_briefly(*point.job);
     if (!point.estimate) {
       run["error"] = point.error;
-    } else if (point.report.json().is_null()) {
+    } else if (reports.empty()) {
       run["step_time_s"] = point.step.value();
       run["interval"] = {point.range.low.value(), point.range.high.value()};
       run["mfu"] = or_null(point.mfu);
@@ -285,7 +210,7 @@ JsonDocument json_document(const CampaignPoints& points, std::string_view versio
                        {"budget_kept", or_null(point.in_budget)},
                        {"over_usd", or_null(point.over_usd)}};
     } else {
-      run.update(point.report.json());
+      run.update(reports[p].json());
     }
     runs.push_back(std::move(run));
   }

@@ -2,66 +2,21 @@
 #pragma once
 
 #include <iosfwd>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "sim/config/config.hpp"
 #include "sim/report/format/json_document.hpp"
 #include "sim/report/format/style.hpp"
-#include "sim/study/campaign/campaign.hpp"
-#include "sim/study/compare/leaders.hpp"
-#include "sim/study/compare/sweep.hpp"
+#include "sim/study/campaign/campaign_points.hpp"
 
 namespace gradway::report {
-
-/// A campaign with some keys changed: its result or error.
-struct CampaignPoint {
-  std::vector<std::string> values;  ///< one per axis
-  std::optional<CampaignEstimate> estimate{};
-  Seconds step{};  ///< predicted
-  TimeRange range{};
-  std::vector<PossibleError> errors{};
-  std::optional<double> mfu{};
-  std::optional<double> bubble{};  ///< share of the step
-  std::optional<double> in_time{}, in_budget{};
-  std::optional<double> late_s{}, over_usd{};  ///< excess over the limits; negative if they are met
-  /// Keys that a search chose in addition to the axes, as `--set` takes them.
-  std::vector<std::pair<std::string, std::string>> set{};
-  std::optional<Job> job{};  ///< with its layout, if layouts were searched
-  JsonDocument report{};     ///< of the campaign; null if only figures are asked for
-  std::string error{};       ///< empty if there is an estimate
-
-  /// Largest relative excess over the limits; at most 0 if all limits are met.
-  double misses(const CampaignQuestions& questions) const;
-};
-
-/// Campaigns to compare, in the order of the cross product or best first.
-struct CampaignPoints {
-  std::string scenario;
-  std::vector<Axis> axes;
-  CampaignQuestions questions{};
-  std::vector<CampaignPoint> points{};
-  bool is_ranked = false;
-  std::vector<std::string> notes{};  ///< below the table
-
-  /// Leaders by median time and by median cost. Both the spread of the runs and the error of the step time
-  /// count; the duration of a campaign is proportional to its step time.
-  Leaders fastest() const;
-  Leaders cheapest() const;
-  /// The cheapest (without prices: the fastest) point that meets all limits; empty if no point does.
-  std::optional<std::size_t> best() const;
-};
 
 /// Adds the layout of a scenario, in words and as keys.
 void add_layout(CampaignPoint& point, const Scenario& scenario);
 
-/// Adds the result of a campaign. @param run of its step
-void add_answers(CampaignPoint& point, const Run& run, const CampaignAnswers& answers);
-
-/// Sorts points: best first, then points that exceed a limit by their excess, then points that failed.
-void rank(CampaignPoints& points);
+/// The keys of a layout that was chosen, for `Cluster::layout`.
+std::vector<Override> layout_keys(const Scenario& chosen);
 
 /// One row per point. Marks the fastest, the cheapest and the best, and shows by how much limits are
 /// exceeded. Ranked points that failed are listed by reason.
@@ -70,6 +25,8 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
                  std::string_view command = {});
 
 /// One document: the axes, and under `runs` each point's settings with its report or its error.
-JsonDocument json_document(const CampaignPoints& points, std::string_view version);
+/// @param reports of the points; empty if only figures are asked for
+JsonDocument json_document(const CampaignPoints& points, const std::vector<JsonDocument>& reports,
+                           std::string_view version);
 
 }  // namespace gradway::report

@@ -174,11 +174,12 @@ void write_page(std::ostream& out, const Campaign& campaign, std::string_view ve
   write_page(out, data);
 }
 
-void write_page(std::ostream& out, const CampaignPoints& points, std::string_view version) {
+void write_page(std::ostream& out, const CampaignPoints& points, const std::vector<JsonDocument>& reports,
+                std::string_view version) {
   auto data =
       start_of("campaigns", points.scenario,
                fmt::format("{}: campaigns by {}", points.scenario, keys_in_words(points.axes)), version);
-  data["campaigns"] = json_document(points, version).json();
+  data["campaigns"] = json_document(points, reports, version).json();
   write_page(out, data);
 }
 

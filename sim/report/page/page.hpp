@@ -73,7 +73,8 @@ std::string policy_of_served_page();
 void write_page(std::ostream& out, const Run& run, const Run& drawn, std::string_view version,
                 const RunQuestions& questions = {}, const WhatIfFiles* what_if = nullptr);
 void write_page(std::ostream& out, const Campaign& campaign, std::string_view version);
-void write_page(std::ostream& out, const CampaignPoints& points, std::string_view version);
+void write_page(std::ostream& out, const CampaignPoints& points, const std::vector<JsonDocument>& reports,
+                std::string_view version);
 void write_page(std::ostream& out, const Sweep& sweep, std::string_view version);
 /// Writes the data of that page, with the sweep as CSV in `csv`.
 void write_sweep_document(std::ostream& out, const Sweep& sweep, std::string_view version);

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/refuse.hpp"
-#include "sim/report/campaign/plan_points.hpp"
+#include "sim/report/campaign/campaign_points.hpp"
 #include "sim/report/format/json_document.hpp"
-#include "sim/report/format/or_null.hpp"
+#include "sim/report/format/json_values.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/layouts.hpp"
 
