@@ -44,16 +44,9 @@ enum class PartOfStep {
   reading,   ///< of samples from storage
 };
 /// Names in reports, in the order of the enum.
-inline constexpr std::array<std::string_view, 10> part_words{"compute",
-                                                             "launches",
-                                                             "exposed_communication",
-                                                             "hidden_communication",
-                                                             "hidden_launches",
-                                                             "contention",
-                                                             "exchange",
-                                                             "input",
-                                                             "making_samples",
-                                                             "reading_samples"};
+inline constexpr std::array<std::string_view, 10> part_words{
+    "compute",  "launches", "exposed_communication", "hidden_communication", "hidden_launches", "contention",
+    "exchange", "input",    "making_samples",        "reading_samples"};
 static_assert(part_words.size() == static_cast<std::size_t>(PartOfStep::reading) + 1);
 
 /// Whether the time of the part depends on the CPU that launches kernels.
