@@ -71,9 +71,12 @@ TEST_CASE("the table of layouts has the settings to paste", "[cli][optimize]") {
   for (const auto* part : {"  best ", "--set 'parallel={tensor: ", "--tensor-model-parallel-size ",
                            "--global-batch-size 64", "--use-distributed-optimizer", "  tried "})
     CHECK_THAT(megatron.output, Contains(part));
-  const auto unfused = run_gradway(layout_search("megatron, fusions: none", {}));
-  CHECK_THAT(unfused.output,
-             Contains("--no-bias-swiglu-fusion --no-bias-gelu-fusion") && Contains("--no-rope-fusion"));
+  const auto unfused = run_gradway(layout_search(
+      "megatron, fusions: none",
+      {"--set", "strategy={kind: distributed_optimizer, gradient_accumulation_fusion: false}"}));
+  CHECK_THAT(unfused.output, Contains("--no-bias-swiglu-fusion --no-bias-gelu-fusion") &&
+                                 Contains("--no-rope-fusion") &&
+                                 Contains("--no-gradient-accumulation-fusion"));
   const auto pytorch = run_gradway(layout_search("pytorch", {}));
   REQUIRE(pytorch.status == 0);
   for (const auto* part : {"[parallelism]\n", "data_parallel_shard_degree = ", "global_batch_size = 16"})

@@ -108,6 +108,7 @@ class ArgumentList {
       return;
     }
     if (strategy->shards) text_.put("use_distributed_optimizer", "true");
+    if (!strategy->gradient_accumulation_fusion) text_.put("no_gradient_accumulation_fusion", "true");
     if (strategy->bucket_size) text_.put("ddp_bucket_size", std::llround(*strategy->bucket_size));
     const auto precision = precision_outside_fp8(job_.precision);
     if (precision == Precision::bf16 && strategy->grad_reduce_dtype == Number::bf16)
