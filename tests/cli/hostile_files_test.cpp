@@ -258,3 +258,14 @@ TEST_CASE("a GPU without a peak is refused in words", "[cli][hostile]") {
   CHECK(outcome.status == 2);
   CHECK_THAT(outcome.errors, Contains("h100-sxm.yaml: error: the key 'peak' is missing"));
 }
+
+TEST_CASE("an own platform that is based on an unknown one with a known GPU ends in a hint",
+          "[cli][hostile]") {
+  const TemporaryFolder folder;
+  folder.write("platforms/ours.yaml", "schema: 1\nsource: ours\nbased_on: crusoe-a100\n");
+  const auto outcome = run_gradway({"show", "platform", "ours"}, {.folder = folder.path()});
+  CHECK(outcome.status == 2);
+  CHECK_THAT(outcome.errors, Contains("platforms/ours.yaml:3:11: error: unknown platform 'crusoe-a100'") &&
+                                 Contains("\n  hint: platforms with such a GPU: ") &&
+                                 Contains("aws-p4d.24xlarge"));
+}

@@ -261,7 +261,7 @@ std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
   if (kind == DataKind::platform || kind == DataKind::gpu) {
     if (auto hint = hint_for_accelerator(name); !hint.empty()) return hint;
   }
-  if (kind != DataKind::platform || !near_names(name, names(kind)).empty()) return "";
+  if (kind != DataKind::platform || !hints_at_gpus_ || !near_names(name, names(kind)).empty()) return "";
   for (const auto& word : gpu_words(name)) {
     std::vector<std::string> platforms;
     std::ranges::copy_if(names(kind), std::back_inserter(platforms),
@@ -277,8 +277,10 @@ std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
 
 std::string Lookup::gpu_of(const std::string& platform) const {
   Problems ignored;
+  auto lookup = *this;
+  lookup.hints_at_gpus_ = false;
   const auto node = ignored.attempt([&] {
-    return load_with_base(DataKind::platform, find(DataKind::platform, platform, {}), *this, ignored);
+    return load_with_base(DataKind::platform, lookup.find(DataKind::platform, platform, {}), lookup, ignored);
   });
   const auto* entry = node.find("gpu");
   return entry == nullptr ? "" : entry->value.text;

@@ -59,6 +59,7 @@ class Lookup {
   std::vector<FoundFile> folders_{{}};  ///< searched before the data folders; "": the working folder
   const DataPath* data_;
   bool has_other_texts_ = false;
+  bool hints_at_gpus_ = true;  ///< false while `gpu_of` reads platforms, whose errors would read them again
   mutable std::map<DataKind, std::vector<std::string>> names_;
 };
 
