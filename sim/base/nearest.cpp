@@ -5,6 +5,7 @@
 #include <cctype>
 #include <iterator>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ constexpr std::size_t shortest_part = 2;
 constexpr std::size_t most_near_names = 4;
 constexpr std::size_t most_listed_names = 12;
 constexpr std::size_t listed_of_more = 5;
+constexpr std::size_t longest_sorted = 200;
 
 /// Number of insertions, deletions, replacements and swaps of adjacent letters that turn `a` into `b`
 /// (optimal string alignment distance).
@@ -117,11 +119,14 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
                        near.back());
   if (candidates.empty()) return "";
   if (candidates.size() <= most_listed_names) return fmt::format("known: {}", fmt::join(candidates, ", "));
-  auto nearest_first = candidates;
-  std::ranges::stable_sort(nearest_first, {}, [&](const std::string& candidate) {
-    return std::pair{edit_distance(name, candidate), candidate.size()};
-  });
-  nearest_first.resize(listed_of_more);
+  // The order of names that are all far away does not need the rest of a text that no name is as long as.
+  const auto start = name.substr(0, longest_sorted);
+  std::vector<std::tuple<std::size_t, std::size_t, std::size_t>> order;  // distance, length and place
+  for (std::size_t i = 0; i < candidates.size(); ++i)
+    order.emplace_back(edit_distance(start, candidates[i]), candidates[i].size(), i);
+  std::ranges::sort(order);
+  std::vector<std::string> nearest_first;
+  for (std::size_t i = 0; i < listed_of_more; ++i) nearest_first.push_back(candidates[std::get<2>(order[i])]);
   return fmt::format("known: {} and {} more", fmt::join(nearest_first, ", "),
                      candidates.size() - listed_of_more);
 }

@@ -49,6 +49,7 @@ TEST_CASE("misspelt names get a suggestion, unrelated words do not") {
   std::vector<std::string> many;
   for (char first = 'a'; first <= 'm'; ++first) many.push_back(std::string(4, first));
   CHECK(suggestion("yyyklm", many) == "known: kkkk, llll, mmmm, aaaa, bbbb and 8 more");
+  CHECK(suggestion(std::string(1'000'000, 'k'), many) == "known: kkkk, aaaa, bbbb, cccc, dddd and 8 more");
 }
 
 TEST_CASE("names that contain a name as a part are near", "[nearest]") {
