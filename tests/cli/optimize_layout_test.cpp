@@ -16,10 +16,11 @@ using Json = nlohmann::json;
 namespace {
 
 /// GPT-2 on a node.
-std::vector<std::string> layout_search(const std::string& framework, std::vector<std::string> more) {
+std::vector<std::string> layout_search(const std::string& framework, std::vector<std::string> more,
+                                       const std::string& strategy = "{kind: ddp}") {
   std::vector<std::string> arguments{"optimize", "sharded/llama2_7b", "--layout"};
   for (const auto& set :
-       {std::string{"model=gpt_124m"}, std::string{"platform=dgx-h100"}, std::string{"strategy={kind: ddp}"},
+       {std::string{"model=gpt_124m"}, std::string{"platform=dgx-h100"}, "strategy=" + strategy,
         "job={gpus: 8, batch_per_gpu: 2, precision: bf16, framework: " + framework + "}"}) {
     arguments.emplace_back("--set");
     arguments.push_back(set);
@@ -72,8 +73,7 @@ TEST_CASE("the table of layouts has the settings to paste", "[cli][optimize]") {
                            "--global-batch-size 64", "--use-distributed-optimizer", "  tried "})
     CHECK_THAT(megatron.output, Contains(part));
   const auto unfused = run_gradway(layout_search(
-      "megatron, fusions: none",
-      {"--set", "strategy={kind: distributed_optimizer, gradient_accumulation_fusion: false}"}));
+      "megatron, fusions: none", {}, "{kind: distributed_optimizer, gradient_accumulation_fusion: false}"));
   CHECK_THAT(unfused.output, Contains("--no-bias-swiglu-fusion --no-bias-gelu-fusion") &&
                                  Contains("--no-rope-fusion") &&
                                  Contains("--no-gradient-accumulation-fusion"));
