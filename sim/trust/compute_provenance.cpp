@@ -181,8 +181,10 @@ void add_kernels(const Scenario& scenario, const ComputeCosts& costs, Provenance
 void add_launches(const Scenario& scenario, const ComputeCosts& costs, Provenance& provenance) {
   using From = HostOperation::From;
   const auto host = host_operation(scenario.platform, scenario.calibration);
-  ProvenanceFact cost{"launches", fmt::format("{:.3g} us of CPU time per operation", in_us(costs.operation))};
-  if (costs.operation < host.time) {
+  const auto operation = costs.operation / costs.slowest_rank;
+  constexpr double rounding = 1e-9;
+  ProvenanceFact cost{"launches", fmt::format("{:.3g} us of CPU time per operation", in_us(operation))};
+  if (operation < host.time * (1 - rounding)) {
     cost.statement += ", the most that the anchor's step allows";
     provenance.basis.push_back(std::move(cost));
     provenance.step_basis.launches = Basis::elsewhere;
