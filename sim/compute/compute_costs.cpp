@@ -81,7 +81,8 @@ class OperationTimes {
   Seconds at_full_clocks(const Operation& operation) {
     const auto [known, is_new] = known_.try_emplace(Key{operation.size, operation.kernel});
     if (is_new) {
-      known->second = datasheet_time(operation, gpu_) * (costs_ != nullptr ? costs_->factor(operation) : 1);
+      const auto like = is_extrapolated_ ? moved_as(operation, gpu_) : operation;
+      known->second = datasheet_time(operation, gpu_) * (costs_ != nullptr ? costs_->factor(like) : 1);
       if (is_extrapolated_)
         known->second =
             known->second * (operation.kind == OperationClass::convolution ? gpu_.convolution_scale
