@@ -54,6 +54,15 @@ constexpr auto rows = std::to_array<WarningRow>({
      "input.pin_memory is false, and the platform's file has no pageable rate.",
      "Copies of inputs take longer than predicted, by an unknown amount.",
      "Measure the node with gradway-probe, or set input.pin_memory: true."},
+    {"attention-not-named",
+     "job.attention is not set: transformers of before 2024 writes attention out, with which the passes take "
+     "{ratio:.2f} times as long",
+     "Programs of another year run another implementation of attention",
+     "The model runs as in Hugging Face's transformers, job.attention is auto, and fused attention, the "
+     "default of "
+     "today, differs from attention that is written out by more than 5 %.",
+     "The ratio in the sentence; the prediction interval includes it.",
+     "Set job.attention to composed for attn_implementation eager, else to flash, cudnn or efficient."},
     {"channels-last-faster",
      "images are in NCHW, but tensor cores need NHWC: job.memory_format channels_last would save "
      "{percent:.0f} % of the kernel time of both passes",

@@ -139,6 +139,15 @@ double uncertainty_of_reading(const InputSettings& input) {
   return tier->is_local() ? of_a_drive : over_a_network;
 }
 
+namespace {
+
+/// Uncertainty of compute if it may also take `ratio` times as long, independently of the other errors.
+double or_another_program(double uncertainty, double ratio) {
+  return std::expm1(std::hypot(std::log1p(uncertainty), std::log(ratio)));
+}
+
+}  // namespace
+
 std::vector<UncertainPart> uncertain_parts(const Metrics& metrics, const StepBasis& step_basis) {
   const auto hidden = metrics.communication - metrics.exposed_communication;
   const auto collectives =
@@ -153,7 +162,8 @@ std::vector<UncertainPart> uncertain_parts(const Metrics& metrics, const StepBas
       std::max(Seconds{}, metrics.issue * (1 + launches) - metrics.step_time - by_launches * launches);
   std::vector<UncertainPart> step_parts{
       {PartOfStep::compute, metrics.compute + metrics.optimizer,
-       uncertainty_of_compute(step_basis.compute, step_basis.batch_ratio)},
+       or_another_program(uncertainty_of_compute(step_basis.compute, step_basis.batch_ratio),
+                          step_basis.attention_ratio)},
       {PartOfStep::launches, by_launches, launches},
       {PartOfStep::hidden_launches, launches > 0 ? late / launches : Seconds{}, launches},
       {PartOfStep::exposed_communication, metrics.exposed_communication, collectives},
