@@ -195,6 +195,53 @@ TEST_CASE("Kineto traces are one file per rank", "[cli][export]") {
   }
 }
 
+// What Holistic Trace Analysis needs beyond the format: it searches the text for the rank with a space before
+// it, leaves out work whose launch is not in the trace, assigns work to the profiler's step that contains its
+// launch, and rounds starts up and ends down to microseconds.
+TEST_CASE("Kineto traces keep the rules of Holistic Trace Analysis", "[cli][export]") {
+  const TemporaryFolder folder;
+  const auto outcome =
+      run_gradway({"export", "kineto", "sharded/llama2_7b", "-o", folder.path().string(), "--ranks", "1"});
+  REQUIRE(outcome.status == 0);
+  const auto file = folder.path() / "llama2_7b.0.json.gz";
+  const auto text = read_text_file(file.string()).content;
+  CHECK_THAT(text.substr(0, text.find('\n')), Contains("\"rank\": 0,"));
+  const auto trace = nlohmann::json::parse(text);
+  const auto ns = [](const nlohmann::json& event, const char* key) {
+    return std::llround(event.at(key).get<double>() * 1e3);
+  };
+  std::vector<std::pair<long long, long long>> steps;
+  std::map<std::int64_t, long long> launched;  // by correlation
+  for (const auto& event : trace.at("traceEvents")) {
+    const auto start = ns(event, "ts");
+    const auto end = start + ns(event, "dur");
+    if (event["cat"] == "user_annotation") steps.emplace_back(start, end);
+    if (event["cat"] == "cuda_runtime") launched[event["args"]["correlation"]] = start;
+    if (event["cat"] == "cuda_runtime" || event["cat"] == "cpu_op")
+      CHECK(end / 1'000 >= (start + 999) / 1'000);
+  }
+  REQUIRE(steps.size() == 3);
+  std::vector<std::map<std::string, int>> work(3);  // names, by step of their launch
+  for (const auto& event : trace.at("traceEvents")) {
+    if (event["cat"] == "gpu_memcpy")
+      CHECK(
+          event["args"]["memory bandwidth (GB/s)"].get<double>() ==
+          Approx(event["args"]["bytes"].get<double>() / static_cast<double>(ns(event, "dur"))).margin(1e-3));
+    if (event["cat"] != "kernel" && event["cat"] != "gpu_memcpy") continue;
+    const auto launch = launched.find(event["args"]["correlation"]);
+    REQUIRE(launch != launched.end());
+    CHECK(launch->second <= ns(event, "ts"));
+    const auto of = std::ranges::find_if(steps, [&](const auto& step) {
+      return step.first <= launch->second && launch->second < step.second;
+    });
+    REQUIRE(of != steps.end());
+    ++work[static_cast<std::size_t>(of - steps.begin())][event["name"]];
+  }
+  CHECK(work[0].at("ncclKernel_AllGather") > 32);
+  CHECK(work[1] == work[0]);
+  CHECK(work[2] == work[0]);
+}
+
 TEST_CASE("exports that are not possible are refused", "[cli][export]") {
   const auto errors = [](const std::vector<std::string>& arguments) {
     const auto outcome = run_gradway(arguments);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/trace/kineto_trace.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <ostream>
 #include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,6 +21,7 @@ namespace {
 // Ids as in a PyTorch process with one GPU: stream 7 is the first non-default stream.
 constexpr std::size_t cpu_process = 1'000;
 constexpr std::size_t main_thread = 1'001;
+constexpr std::size_t loader_thread = 1'002;
 constexpr std::size_t compute_stream = 7;
 constexpr std::size_t copy_stream = 13;
 constexpr std::size_t first_communicator = 20;
@@ -49,13 +54,30 @@ KernelName names_of(CollectiveKind kind, bool receives) {
 
 class KinetoWriter {
  public:
-  KinetoWriter(std::ostream& out, const Run& run, std::size_t rank) : events_{out}, run_{run}, rank_{rank} {}
+  KinetoWriter(std::ostream& out, const Run& run, const std::vector<Slice>& slices, std::size_t rank)
+      : events_{out}, run_{run}, rank_{rank} {
+    for (const auto& slice : slices)
+      if (slice.track == Track::launch)
+        launch_ends_[{slice.program, slice.step}].emplace(slice.task, slice.end_ns);
+  }
 
+  /// The profiler's annotations. As in PyTorch they are the CPU's: a step contains its launches, and ends
+  /// with the last of them, which may be long before the GPU ends the step.
   void steps() {
-    for (const auto& window : step_windows(run_.workload, run_.ops, run_.timeline)) {
-      if (nanoseconds(window.to) <= nanoseconds(window.from)) continue;
+    std::int64_t from = 0;
+    const auto windows = step_windows(run_.workload, run_.ops, run_.timeline);
+    for (const auto& window : windows) {
+      auto to = nanoseconds(window.to);
+      const auto launches = launch_ends_.find({program_of_rank(), window.step});
+      if (launches != launch_ends_.end() && &window != &windows.back()) {
+        to = 0;
+        for (const auto& [task, end] : launches->second) to = std::max(to, end);
+      }
+      step_starts_[window.step] = from;
+      if (to <= from) continue;
       events_.slice({cpu_process, main_thread}, json_text(fmt::format("ProfilerStep#{}", window.step)),
-                    "user_annotation", nanoseconds(window.from), nanoseconds(window.to), "");
+                    "user_annotation", from, to, "");
+      from = to;
     }
   }
 
@@ -63,6 +85,7 @@ class KinetoWriter {
     if (slice.task == Origin::none || slice.track == Track::phases || slice.track == Track::loader) return;
     const auto& task = run_.workload.programs[slice.program].tasks[static_cast<std::size_t>(slice.task)];
     if (slice.track == Track::launch) return launch(slice, task);
+    if (!has_launch(slice)) launch(free_launch(slice), task);
     const auto stream = stream_of(slice);
     auto args = fmt::format(R"("device":0,"stream":{},"correlation":{},"External id":{})", stream,
                             correlation(slice), correlation(slice));
@@ -79,7 +102,8 @@ class KinetoWriter {
     }
     if (const auto* copy = std::get_if<Copy>(&task.work)) {
       const auto* memory = copy->pinned ? "Pinned" : "Pageable";
-      args += fmt::format(R"(,"bytes":{:.0f})", copy->bytes.value());
+      args += fmt::format(R"_(,"bytes":{:.0f},"memory bandwidth (GB/s)":{:.3f})_", copy->bytes.value(),
+                          copy->bytes.value() / static_cast<double>(slice.end_ns - slice.start_ns));
       return event(slice, stream,
                    copy->to == Place::gpu ? fmt::format("Memcpy HtoD ({} -> Device)", memory)
                                           : fmt::format("Memcpy DtoH (Device -> {})", memory),
@@ -92,7 +116,7 @@ class KinetoWriter {
   /// The operation that launches, and the call of CUDA in it.
   void launch(const Slice& slice, const Task& task) {
     const auto number = correlation(slice);
-    const TraceThread thread{cpu_process, main_thread};
+    const TraceThread thread{cpu_process, slice.program == program_of_rank() ? main_thread : loader_thread};
     events_.slice(thread, json_text(task.name), "cpu_op", slice.start_ns, slice.end_ns,
                   fmt::format(R"("External id":{})", number));
     const bool copies = std::holds_alternative<Copy>(task.work);
@@ -104,6 +128,36 @@ class KinetoWriter {
   void event(const Slice& slice, std::size_t stream, const std::string& name, std::string_view category,
              const std::string& args) {
     events_.slice({0, stream}, json_text(name), category, slice.start_ns, slice.end_ns, args);
+  }
+
+  bool has_launch(const Slice& slice) const {
+    const auto launches = launch_ends_.find({slice.program, slice.step});
+    return launches != launch_ends_.end() && launches->second.contains(slice.task);
+  }
+
+  /// The launch of work that costs the CPU nothing: at the end of the launch before it in its step. A loader
+  /// has none; it launches its work when this starts. If possible the time is in whole microseconds: Holistic
+  /// Trace Analysis rounds starts up and ends down to them, which makes the duration negative otherwise.
+  Slice free_launch(const Slice& slice) const {
+    auto at = slice.start_ns;
+    if (slice.program == program_of_rank()) {
+      at = std::min(at, step_starts_.at(slice.step));
+      if (const auto launches = launch_ends_.find({slice.program, slice.step});
+          launches != launch_ends_.end()) {
+        const auto next = launches->second.lower_bound(slice.task);
+        if (next != launches->second.begin()) at = std::min(slice.start_ns, std::prev(next)->second);
+      }
+      const auto rounded_up = (at + 999) / 1'000 * 1'000;
+      if (rounded_up <= slice.start_ns) at = rounded_up;
+    }
+    auto call = slice;
+    call.track = Track::launch;
+    call.start_ns = call.end_ns = at;
+    return call;
+  }
+
+  std::uint16_t program_of_rank() const {
+    return static_cast<std::uint16_t>(run_.workload.actors[rank_].program.index());
   }
 
   static std::size_t stream_of(const Slice& slice) {
@@ -134,17 +188,22 @@ class KinetoWriter {
   const Run& run_;
   std::size_t rank_;
   std::map<std::tuple<std::uint16_t, std::int32_t, std::int32_t>, std::size_t> numbers_;
+  std::map<std::int32_t, std::int64_t> step_starts_;  ///< of the CPU; known after `steps`
+  /// By program and step, then by task.
+  std::map<std::pair<std::uint16_t, std::int32_t>, std::map<std::int32_t, std::int64_t>> launch_ends_;
 };
 
 }  // namespace
 
 void write_kineto_trace(std::ostream& out, const Run& run, const Slices& slices, std::size_t rank) {
+  // Holistic Trace Analysis searches the text for the rank, and expects a space before it.
   out << fmt::format(
-      R"({{"schemaVersion":1,"distributedInfo":{{"backend":"nccl","rank":{},"world_size":{}}},"deviceProperties":[{{"id":0,"name":{}}}],"displayTimeUnit":"ms","traceEvents":[)",
+      R"({{"schemaVersion":1,"distributedInfo":{{"backend":"nccl","rank": {},"world_size":{}}},"deviceProperties":[{{"id":0,"name":{}}}],"displayTimeUnit":"ms","traceEvents":[)",
       rank, run.workload.ranks, json_text(run.scenario.platform.gpu_models.front().name));
-  KinetoWriter writer{out, run, rank};
+  const auto of_rank = slices.of(rank);
+  KinetoWriter writer{out, run, of_rank, rank};
   writer.steps();
-  for (const auto& slice : slices.of(rank)) writer.write(slice);
+  for (const auto& slice : of_rank) writer.write(slice);
   out << "\n]}\n";
 }
 

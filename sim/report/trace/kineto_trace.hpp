@@ -12,8 +12,9 @@ namespace gradway::report {
 /// Trace Analysis: categories kernel, gpu_memcpy, cuda_runtime, cpu_op and user_annotation
 /// ("ProfilerStep#0"), with stream, device, and correlation ids between launches and launched work.
 /// Collectives are kernels with NCCL's names and their `Collective name`, `In msg nelems` (in bytes, because
-/// a call does not know its element type), `Group size` and `Process Group Name`. Launches without a duration
-/// are omitted.
+/// a call does not know its element type), `Group size` and `Process Group Name`. Work whose launch costs
+/// nothing has a launch without duration, because Holistic Trace Analysis leaves out work without one. The
+/// trace has neither CUDA's events nor waits between streams.
 /// @param slices of the run; must include the rank
 void write_kineto_trace(std::ostream& out, const Run& run, const Slices& slices, std::size_t rank);
 
