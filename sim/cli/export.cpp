@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -16,7 +17,6 @@
 #include "sim/cli/shell/progress.hpp"
 #include "sim/files/gzip_stream.hpp"
 #include "sim/import/chakra/chakra.hpp"
-#include "sim/plan/plan.hpp"
 #include "sim/report/trace/chakra_nodes.hpp"
 #include "sim/report/trace/kineto_trace.hpp"
 #include "sim/report/trace/shown_ranks.hpp"
@@ -43,11 +43,14 @@ void export_chakra(const ExportArguments& arguments, const CommandContext& conte
   if (arguments.chose_ranks)
     refuse("'gradway export chakra' does not have '--ranks'",
            "leave it out: Chakra needs the traces of all ranks");
-  const auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
-  const auto workload = plan(scenario, compute_costs(scenario));
+  auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
+  announce_large_platform(context, scenario.platform);
+  // The simulation says how much GPUs wait, on which their clocks depend.
+  const auto run = simulate(std::move(scenario), "auto", FoldRanks::yes, {}, FoldMicroBatches::no);
+  const auto& workload = run.workload;
   std::vector<OutputFile> files;
   for (int rank = 0; rank < workload.ranks; ++rank) {
-    files.push_back({fmt::format("{}.{}.et", scenario.name, rank), [&workload, rank](std::ostream& out) {
+    files.push_back({fmt::format("{}.{}.et", run.scenario.name, rank), [&workload, rank](std::ostream& out) {
                        out << chakra_bytes(
                            report::chakra_nodes(workload, ActorId{static_cast<std::uint32_t>(rank)}));
                      }});

@@ -20,6 +20,11 @@ std::string_view class_word(KernelClass kind) {
   return kind == KernelClass::attention ? "attention" : kind == KernelClass::memory ? "memory" : "matrix";
 }
 
+/// Groups are numbered from 1: ASTRA-sim takes 0 for all ranks, and does not accept it in the file of groups.
+std::string name_of_group(std::size_t index) {
+  return std::to_string(index + 1);
+}
+
 void add_all(Ids& ids, const Ids& added) {
   ids.insert(ids.end(), added.begin(), added.end());
 }
@@ -93,7 +98,7 @@ class RankWriter {
       made.attributes.push_back({"comm_src", static_cast<std::int32_t>(group.members[from].index())});
       made.attributes.push_back({"comm_dst", static_cast<std::int32_t>(group.members[to].index())});
       made.attributes.push_back({"comm_tag", call_number});
-      made.attributes.push_back({"pg_name", std::to_string(id.index())});
+      made.attributes.push_back({"pg_name", name_of_group(id.index())});
     };
     if (call.kind == CollectiveKind::send)
       return exchange(mine == 0 ? ChakraType::send : ChakraType::receive, 0, 1);
@@ -107,7 +112,7 @@ class RankWriter {
     made.attributes.push_back(
         {"comm_size",
          static_cast<std::int64_t>(whole(is_gather ? call.bytes / static_cast<double>(ranks) : call.bytes))});
-    made.attributes.push_back({"pg_name", std::to_string(id.index())});
+    made.attributes.push_back({"pg_name", name_of_group(id.index())});
   }
 
   static ChakraCollective type_of(CollectiveKind kind) {
@@ -155,7 +160,7 @@ std::vector<ChakraNode> chakra_nodes(const Workload& workload, ActorId rank) {
 void write_chakra_groups(std::ostream& out, const Workload& workload) {
   nlohmann::ordered_json groups = nlohmann::ordered_json::object();
   for (std::size_t i = 0; i < workload.groups.size(); ++i) {
-    auto& members = groups[std::to_string(i)] = nlohmann::ordered_json::array();
+    auto& members = groups[name_of_group(i)] = nlohmann::ordered_json::array();
     for (const auto member : workload.groups[i].members) members.push_back(member.index());
   }
   out << serialized(groups) << '\n';

@@ -18,7 +18,7 @@ namespace gradway::report {
 /// @pre `rank` is one of the workload's ranks
 std::vector<ChakraNode> chakra_nodes(const Workload& workload, ActorId rank);
 
-/// The communicators by the `pg_name` of their calls, as ASTRA-sim reads them: {"0": [0, 1, 2, 3]}.
+/// The communicators by the `pg_name` of their calls, as ASTRA-sim reads them: {"1": [0, 1, 2, 3]}.
 void write_chakra_groups(std::ostream& out, const Workload& workload);
 
 }  // namespace gradway::report
