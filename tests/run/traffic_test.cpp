@@ -51,6 +51,13 @@ TEST_CASE("a link that a neighbour shares is the bottleneck", "[run]") {
   CHECK(std::get<bottleneck::FullLink>(limit) == bottleneck::FullLink{"node0.ib0 -> fabric", true});
 }
 
+TEST_CASE("traffic that would start after the run changes nothing", "[run]") {
+  const auto* engine = GENERATE("fluid", "simgrid");
+  const std::string later =
+      "[{ from: node0.ib0, to: node1.ib0, load: 1, start: 900 s, end: 950 s, period: 1000 s }]";
+  CHECK(step(later, engine) == Approx(step("[]", engine)).epsilon(1e-9));
+}
+
 TEST_CASE("traffic that comes and goes costs its share of the time", "[run]") {
   const std::string where = "[{ from: node0.ib0, to: node1.ib0, load: 1";
   const auto free = step("[]");
