@@ -39,9 +39,9 @@ TEST_CASE("a report has the documented fields in their order", "[report][json]")
                                          "memory_verdict", "memory_largest_part",
                                          "memory",         "price",
                                          "bottleneck",     "links",
-                                         "provenance",     "basis",
-                                         "uncertainties",  "warnings",
-                                         "warning_codes"});
+                                         "provenance",     "rests_on",
+                                         "basis",          "uncertainties",
+                                         "warnings",       "warning_codes"});
   CHECK(report["schema"] == 1);
   CHECK(report["gradway"] == "1.2.3");
   CHECK(report["engine"] == "fluid");

@@ -112,6 +112,7 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"bottleneck", bottleneck_json(run.measured.bottleneck)},
             {"links", std::move(links)},
             {"provenance", name_of(provenance_class_of(run.step_basis))},
+            {"rests_on", name_of(provenance_class_of(run.step_basis))},  // its name in 0.2; goes with 0.4
             {"basis", describe(run.basis)},
             {"uncertainties", errors_json(run.errors)},
             {"warnings", describe(run.warnings)},
