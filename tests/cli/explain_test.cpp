@@ -183,3 +183,13 @@ TEST_CASE("a factor of one changes no byte of a report, and a sweep varies facto
   CHECK(runs[2].at("scenario").at("faster") == Json{{"nvlink", 4.0}});
   CHECK(runs[1].at("metrics").at("step_time_s") < runs[0].at("metrics").at("step_time_s"));
 }
+
+TEST_CASE("what-ifs of staging say how long the epoch takes, not a step", "[cli][explain]") {
+  const auto what_ifs = explained({}, "loading/staging").at("staging").at("counterfactuals");
+  REQUIRE(what_ifs.size() == 2);
+  for (const auto& what_if : what_ifs) {
+    CHECK_FALSE(what_if.contains("step_time_s"));
+    const auto saved = what_if.at("gain_s").get<double>();
+    CHECK(what_if.at("gain").get<double>() == Approx(saved / (what_if.at("epoch_s").get<double>() + saved)));
+  }
+}

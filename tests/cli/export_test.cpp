@@ -251,11 +251,11 @@ TEST_CASE("Kineto traces keep the rules of Holistic Trace Analysis", "[cli][expo
     const auto launch = launched.find(event["args"]["correlation"]);
     REQUIRE(launch != launched.end());
     CHECK(launch->second <= ns(event, "ts"));
-    const auto of = std::ranges::find_if(steps, [&](const auto& step) {
+    const auto launch_step = std::ranges::find_if(steps, [&](const auto& step) {
       return step.first <= launch->second && launch->second < step.second;
     });
-    REQUIRE(of != steps.end());
-    ++work[static_cast<std::size_t>(of - steps.begin())][event["name"]];
+    REQUIRE(launch_step != steps.end());
+    ++work[static_cast<std::size_t>(launch_step - steps.begin())][event["name"]];
   }
   CHECK(work[0].at("ncclKernel_AllGather") > 32);
   CHECK(work[1] == work[0]);

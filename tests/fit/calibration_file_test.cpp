@@ -103,6 +103,31 @@ TEST_CASE("a written fit is unchanged after reading", "[fit]") {
   CHECK(back.samples->files == calibration.samples->files);
 }
 
+TEST_CASE("keys of a calibration with their names of gradway 0.2 are read", "[fit]") {
+  auto calibration = fit(shipped_samples(), {"ours", "2026-11-21"}, {});
+  calibration.contention = {{.transport = Transport::shm,
+                             .precision = Precision::bf16,
+                             .ranks = 4,
+                             .channels = 24,
+                             .kernel_slowdown = 1.131,
+                             .collective_slowdown = 1.017,
+                             .measured_on = "elsewhere",
+                             .source = "own"}};
+  calibration.tables.front().uncertainty = 0.2;
+  const auto text = text_of(calibration);
+  auto former = text;
+  for (const auto& [name, former_name] :
+       {std::pair{"\ncontention:", "\nside_by_side:"}, std::pair{" uncertainty: ", " doubt: "}}) {
+    const auto place = former.find(name);
+    REQUIRE(place != std::string::npos);
+    former.replace(place, std::string{name}.size(), former_name);
+  }
+  const auto back = read_back(former);
+  CHECK(back.tables.front().uncertainty == 0.2);
+  CHECK(back.contention.size() == 1);
+  CHECK(text_of(back) == text_of(read_back(text)));
+}
+
 TEST_CASE("the shipped calibration of the 4 H200 is the fit of the shipped samples", "[fit]") {
   const auto shipped = load_calibration("h200-4x-tables", DataPath{{GRADWAY_SOURCE_DIR}});
   // 132 multiprocessors; NCCL's kernel runs 24 blocks over NVLink, 4 over host memory

@@ -64,20 +64,20 @@ class KinetoWriter {
   /// The profiler's annotations. As in PyTorch they are the CPU's: a step contains its launches, and ends
   /// with the last of them, which may be long before the GPU ends the step.
   void steps() {
-    std::int64_t from = 0;
+    std::int64_t start = 0;
     const auto windows = step_windows(run_.workload, run_.ops, run_.timeline);
     for (const auto& window : windows) {
-      auto to = nanoseconds(window.to);
+      auto end = nanoseconds(window.to);
       const auto launches = launch_ends_.find({program_of_rank(), window.step});
       if (launches != launch_ends_.end() && &window != &windows.back()) {
-        to = 0;
-        for (const auto& [task, end] : launches->second) to = std::max(to, end);
+        end = 0;
+        for (const auto& [task, launch_end] : launches->second) end = std::max(end, launch_end);
       }
-      step_starts_[window.step] = from;
-      if (to <= from) continue;
+      step_starts_[window.step] = start;
+      if (end <= start) continue;
       events_.slice({cpu_process, main_thread}, json_text(fmt::format("ProfilerStep#{}", window.step)),
-                    "user_annotation", from, to, "");
-      from = to;
+                    "user_annotation", start, end, "");
+      start = end;
     }
   }
 
@@ -139,20 +139,20 @@ class KinetoWriter {
   /// has none; it launches its work when this starts. If possible the time is in whole microseconds: Holistic
   /// Trace Analysis rounds starts up and ends down to them, which makes the duration negative otherwise.
   Slice free_launch(const Slice& slice) const {
-    auto at = slice.start_ns;
+    auto launched = slice.start_ns;
     if (slice.program == program_of_rank()) {
-      at = std::min(at, step_starts_.at(slice.step));
+      launched = std::min(launched, step_starts_.at(slice.step));
       if (const auto launches = launch_ends_.find({slice.program, slice.step});
           launches != launch_ends_.end()) {
         const auto next = launches->second.lower_bound(slice.task);
-        if (next != launches->second.begin()) at = std::min(slice.start_ns, std::prev(next)->second);
+        if (next != launches->second.begin()) launched = std::min(slice.start_ns, std::prev(next)->second);
       }
-      const auto rounded_up = (at + 999) / 1'000 * 1'000;
-      if (rounded_up <= slice.start_ns) at = rounded_up;
+      const auto rounded_up = (launched + 999) / 1'000 * 1'000;
+      if (rounded_up <= slice.start_ns) launched = rounded_up;
     }
     auto call = slice;
     call.track = Track::launch;
-    call.start_ns = call.end_ns = at;
+    call.start_ns = call.end_ns = launched;
     return call;
   }
 
