@@ -54,6 +54,15 @@ constexpr auto rows = std::to_array<WarningRow>({
      "input.pin_memory is false, and the platform's file has no pageable rate.",
      "Copies of inputs take longer than predicted, by an unknown amount.",
      "Measure the node with gradway-probe, or set input.pin_memory: true."},
+    {"attention-not-named",
+     "job.attention is not set: transformers of before 2024 writes attention out, with which the passes take "
+     "{ratio:.2f} times as long",
+     "Programs of another year run another implementation of attention",
+     "The model runs as in Hugging Face's transformers, job.attention is auto, and fused attention, the "
+     "default of "
+     "today, differs from attention that is written out by more than 5 %.",
+     "The ratio in the sentence; the prediction interval includes it.",
+     "Set job.attention to composed for attn_implementation eager, else to flash, cudnn or efficient."},
     {"channels-last-faster",
      "images are in NCHW, but tensor cores need NHWC: job.memory_format channels_last would save "
      "{percent:.0f} % of the kernel time of both passes",
@@ -100,7 +109,7 @@ constexpr auto rows = std::to_array<WarningRow>({
      "The calibration has no measurement of a collective with the job's operation, ranks, nodes, size, "
      "algorithm or channels, or none of its transport at all. The sentence names the reason.",
      "Measured transports: about 5 % over P2P, 24 % over SHM and 50 % over NET. Without any measurement: 30 "
-     "% over P2P, a factor of two over NET and of four over SHM. The prediction interval includes it.",
+     "% over P2P, a factor of two over NET and SHM. The prediction interval includes it.",
      "Run gradway-probe or nccl-tests on the job's nodes, then 'gradway calibrate fit' or 'gradway import "
      "nccl-tests'."},
     {"extrapolated-contention", "contention between kernels and collectives was measured {conditions}",
@@ -279,6 +288,17 @@ constexpr auto rows = std::to_array<WarningRow>({
      "Real lookups repeat popular rows, which are then in the cache: the prediction is too long rather than "
      "too short.",
      "Try 'parallel.tables: row_wise', or add an anchor (a measured step)."},
+    {"tcp-rate-assumed",
+     "the rate of a TCP connection of {platform} is not known: {rate:.3g} GB/s is assumed. 'iperf3 -c HOST "
+     "-P 1' "
+     "measures it for the fabric's key 'stream_bandwidth'",
+     "The rate of a TCP connection is that of other nodes",
+     "Nodes exchange over TCP, and the fabric has neither 'stream_bandwidth' nor 'window' and 'round_trip'.",
+     "Connections of other nodes reach 1.0 to 1.5 GB/s; collectives over TCP may take twice or half as long. "
+     "The "
+     "prediction interval includes it.",
+     "Measure a connection between two nodes with iperf3 and set 'stream_bandwidth', and 'streams' to the "
+     "connections that NCCL opens per channel (NCCL_SOCKET_NTHREADS times NCCL_NSOCKS_PERTHREAD)."},
     {"unfinished-runs",
      "{unfinished} of {runs} runs were cancelled after 50 times the time of their steps: the figures are too "
      "optimistic",
@@ -363,6 +383,8 @@ constexpr auto forms = std::to_array<WarningForm>({
      "is scaled by NCCL's own estimates"},
     {"extrapolated-collectives/other-channels",
      "{collectives} was not measured with this number of channels: its time is scaled as on two H200"},
+    {"extrapolated-collectives/other-machine",
+     "{collectives} were measured on {machine}: the host memory of such machines differs by a factor of two"},
     {"extrapolated-collectives/other-ranks",
      "{collectives} were measured on {measured} ranks, not on {ranks}: the same bus bandwidth is assumed"},
     {"extrapolated-collectives/more-nodes",

@@ -81,7 +81,8 @@ class OperationTimes {
   Seconds at_full_clocks(const Operation& operation) {
     const auto [known, is_new] = known_.try_emplace(Key{operation.size, operation.kernel});
     if (is_new) {
-      known->second = datasheet_time(operation, gpu_) * (costs_ != nullptr ? costs_->factor(operation) : 1);
+      const auto like = is_extrapolated_ ? moved_as(operation, gpu_) : operation;
+      known->second = datasheet_time(operation, gpu_) * (costs_ != nullptr ? costs_->factor(like) : 1);
       if (is_extrapolated_)
         known->second =
             known->second * (operation.kind == OperationClass::convolution ? gpu_.convolution_scale
@@ -187,8 +188,18 @@ GpuLoad load_of(const EagerStep& step, OperationTimes& times, const GpuPower& po
   return load;
 }
 
-/// Sets CPU times. @param operation CPU time of an operation of eager PyTorch
+/// Expected time of the slowest of several cores over that of one: with N cores, all are fast with a
+/// probability of 1 / 2^N.
+double slowest_of_cores(int cores) {
+  const auto expected = [](double number) { return slow_core - (slow_core - 1) * std::exp2(-number); };
+  return expected(cores) / expected(1);
+}
+
+/// Sets CPU times. @param operation CPU time of an operation of eager PyTorch on one rank
 void set_host_times(ComputeCosts& costs, const Scenario& scenario, Seconds operation) {
+  if (scenario.model.run && facts_of(scenario.job.strategy).exchanges)
+    costs.slowest_rank = slowest_of_cores(scenario.job.gpus);
+  operation = operation * costs.slowest_rank;
   costs.operation = operation;
   costs.launch = scenario.platform.gpu_models.front().launch_cost;
   if (!scenario.model.run) return;
@@ -389,7 +400,8 @@ ComputeCosts compute_costs(const Scenario& scenario, const WaitRatio& waiting) {
   const auto operations = std::accumulate(measured.forward_host.begin(), measured.forward_host.end(), 0.0) +
                           std::accumulate(measured.backward_host.begin(), measured.backward_host.end(), 0.0);
   if (operations > 0)
-    set_host_times(costs, scenario, std::min(costs.operation, costs.anchor->step_time / operations));
+    set_host_times(costs, scenario,
+                   std::min(costs.operation / costs.slowest_rank, costs.anchor->step_time / operations));
   for (auto& time : costs.forward) time = time * costs.anchor_scale;
   for (auto& time : costs.backward) time = time * costs.anchor_scale;
   for (auto* shares : {&costs.of_parameters, &costs.once})

@@ -57,9 +57,12 @@ struct ComputeCosts {
   std::vector<Bytes> outputs;        ///< by layer: the input of the next layer
   double slowdown = 1;     ///< of products, attention and convolutions, by clocks under the power limit
   Seconds longest_wait{};  ///< longest wait that counts for the power limit; see longest_effective_wait
-  /// CPU time of an operation of eager PyTorch, at most the time that the anchor allows.
+  /// CPU time of an operation of eager PyTorch on the slowest rank; on one rank at most the time that the
+  /// anchor allows.
   Seconds operation{};
-  Seconds launch{};        ///< CPU time per kernel of eager PyTorch on the scenario's host
+  Seconds launch{};  ///< CPU time per kernel of eager PyTorch on the scenario's host
+  /// Expected CPU time of the slowest rank, for which the others wait, over that of one rank.
+  double slowest_rank = 1;
   double slower_host = 1;  ///< `launch` over `measured_host_kernel`
   Seconds optimizer{};
   double anchor_scale = 1;              ///< factor on forward and backward that makes them meet the anchor

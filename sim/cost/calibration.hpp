@@ -29,6 +29,7 @@ struct CollectiveSample {
   /// Upper limit of NCCL's nominal bandwidth between two GPUs of a socket, by which it chooses algorithms.
   /// Empty: as on the platform that uses the sample.
   std::optional<BytesPerSecond> nominal{};
+  std::string measured_on{};  ///< the platform of the measurement; empty: the one that uses the sample
 
   bool operator==(const CollectiveSample&) const = default;
 };

@@ -22,6 +22,14 @@ inline constexpr double profiled_pause_share = 0.75;
 /// minute later. On 64 cores it was 19 to 25 us (2026-11-21). The default is between these figures.
 inline constexpr Seconds eager_operation = 44.0_us;
 
+/// Speed of cores of virtual hosts: a core takes its shortest time or this multiple of it, about equally
+/// often, for seconds at a time and independently of the cores of other ranks.
+/// @source own measurement, 2026-11-28, three hosts with Xeons of 2023: a turn of a Python loop takes 36 or
+/// 63
+///         ns, little between; of 272 samples on 16 cores 33 % are below 42 ns and 51 % above 55. ResNet-50
+///         of 8 images takes 22 ms on one GPU and 45 ms in DDP on two, whose kernels take 5.5 ms
+inline constexpr double slow_core = 1.75;
+
 /// CPU time of PyTorch's DTensor in eager operations: of a module that `parallelize_module` converts, in each
 /// direction (its input becomes a DTensor and is redistributed, its operations are dispatched in Python), and
 /// of a single redistribution. @source 2 H200, 2026-11-22, PyTorch 2.11: gpt_1b3, batch 4 and 16, tensor and

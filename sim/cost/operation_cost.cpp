@@ -48,6 +48,8 @@ constexpr double query_block = 128;
 ///         leave-one-out errors of heads other than 64 and 128 on an H200 are 10 % instead of 19 %
 constexpr std::array head_sizes{32.0, 64.0, 96.0, 128.0, 192.0, 256.0};
 
+constexpr int ampere_of_data_centres = 80;
+
 /// Rows of a tile of a product.
 constexpr double tile_rows = 128;
 
@@ -162,17 +164,16 @@ double share_of_flash1(double tokens, double head) {
                    std::clamp(std::log2(head / small_head), 0.0, 1.0));
 }
 
-/// Share of the peak that attention with enough blocks reaches. 32-bit attention on other generations was not
-/// measured.
+/// Share of the peak that attention with enough blocks reaches.
 double share_of_attention(const Operation& operation, const Gpu& gpu) {
   constexpr int hopper = 90;
   constexpr int blackwell = 100;
   constexpr int after_blackwell = 110;
   auto share = gpu.attention_efficiency.value_or(attention_share);
-  const bool is_16_bit = operation.precision == Precision::bf16 || operation.precision == Precision::fp16;
   const bool has_wider = gpu.compute_capability >= hopper && gpu.compute_capability < after_blackwell &&
                          !gpu.attention_efficiency;
-  if (operation.attention != AttentionKernel::cudnn && is_16_bit && has_wider)
+  // The memory-efficient kernels in 32 bits are those for Ampere, too (PyTorch, mem_eff_attention/kernels).
+  if (operation.attention != AttentionKernel::cudnn && has_wider)
     share *= gpu.compute_capability < blackwell ? of_ampere_on_hopper : of_ampere_on_blackwell;
   if (operation.attention == AttentionKernel::flash1)
     share *= share_of_flash1(operation.size[2], operation.size[3]);
@@ -249,8 +250,16 @@ Seconds datasheet_time(const Operation& operation, const Gpu& gpu) {
   return shortest + std::max(arithmetic, operation.bytes / memory / share);
 }
 
+Operation moved_as(const Operation& operation, const Gpu& gpu) {
+  const bool is_gradient =
+      operation.family == KernelFamily::product && operation.layout == ProductLayout::tn && !operation.adds;
+  if (gpu.compute_capability != ampere_of_data_centres || operation.precision != Precision::tf32 ||
+      !is_gradient)
+    return operation;
+  return gradway::operation("product tf32 nt", operation.size);
+}
+
 double last_wave(const Operation& operation, const Gpu& gpu) {
-  constexpr int ampere_of_data_centres = 80;
   const bool is_16_bit = operation.precision == Precision::bf16 || operation.precision == Precision::fp16;
   const bool is_batched = operation.family == KernelFamily::batched_product;
   if (gpu.compute_capability != ampere_of_data_centres || gpu.multiprocessors == 0 || !is_16_bit ||

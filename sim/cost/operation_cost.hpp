@@ -27,6 +27,14 @@ Seconds datasheet_time(const Operation& operation, const Gpu& gpu);
 ///         factor and 5.4 % without
 double last_wave(const Operation& operation, const Gpu& gpu);
 
+/// The timed operation whose efficiency an operation has on an A100 or A30 when its time is extrapolated from
+/// an H100 or H200: a weight gradient in TF32 reaches that of a forward product. Hopper's wgmma reads
+/// operands of 32 bits along k only, so that such products reach 0.50 of the peak there, forward products
+/// 0.78 (in 16 bits 0.70 and 0.71; means of rows from 30 GFLOP in calibration/results/h100-kernels). Ampere's
+/// mma has no such limit.
+/// @source PTX ISA, wgmma.mma_async: transposition is supported for .f16 and .bf16 only
+Operation moved_as(const Operation& operation, const Gpu& gpu);
+
 /// Correction of datasheet times by timed kernels. Each timed kernel has a factor: its time over its
 /// datasheet time on the GPU on which it was timed. The factor of an operation is the weighted geometric mean
 /// over the nearest timed kernels of its kind in the logarithms of their sizes. A kernel that was timed

@@ -136,6 +136,9 @@ std::vector<Warning> extrapolations_of(const CollectiveProvenance& collective) {
   using Source = CollectiveProvenance::Source;
   if (collective.is_floor) return {};
   if (collective.source == Source::table) return table_extrapolations(collective);
+  if (collective.source == Source::sample && collective.basis == Basis::elsewhere)
+    return {make_warning<"extrapolated-collectives/other-machine", "collectives", "machine">(
+        all_collectives(collective), collective.sample->measured_on)};
   if (collective.source == Source::sample && collective.sample->ranks != collective.ranks)
     return {measured_on_other_ranks(collective, collective.sample->ranks)};
   const bool is_nvlink = collective.transport == Transport::p2p && collective.nvlink;

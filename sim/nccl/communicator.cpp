@@ -18,6 +18,16 @@
 namespace gradway {
 namespace {
 
+/// Bus bandwidth of all-reduces through the memory of hosts with PCIe 4 or older, of which NCCL expects 12 to
+/// 24 GB/s. Hosts of H200s with PCIe 5 reach what it expects.
+/// @source bus bandwidth: 3.1 GB/s on 4 A10G (github.com/pytorch/pytorch issue 127077), 3.65 GB/s on 8 L40S
+/// (the
+///         article of January 2026), 6.1 GB/s on 8 L20 (github.com/NVIDIA/nccl issue 1817, mean over sizes);
+///         geometric mean 4.1 GB/s. A factor of 2.3 around it also holds what practitioners report of such
+///         hosts, 1.7 to 7 GB/s
+constexpr auto through_hosts = 4.1_GBps;
+constexpr auto fastest_slow_slot = 24_GBps;
+
 /// Latency of `laps` laps around the ring without the hop that no chunk needs: a chunk starts after the
 /// shortest.
 Seconds around(const Hops& ring, double laps) {
@@ -171,7 +181,11 @@ void Communicator::find_calibration() {
     if (sample.transport != transport) continue;
     if (!sample_ || distance(sample) < distance(*sample_)) sample_ = &sample;
   }
-  if (!sample_) return;
+  if (!sample_) {
+    if (transport == Transport::shm && facts_.node_bandwidth <= fastest_slow_slot)
+      calibrated_ = std::min(1.0, through_hosts / facts_.node_bandwidth);
+    return;
+  }
   if (sample_->nominal) facts_.node_bandwidth = std::min(facts_.node_bandwidth, *sample_->nominal);
   const auto measured = facts_as_measured(sample_->ranks);
   const auto plan = choose_plan(sample_->kind, sample_->size, measured, NcclSettings{});
@@ -224,7 +238,8 @@ CollectiveProvenance Communicator::provenance_of(CollectiveKind kind, const Coll
     collective.source = sample;
     collective.sample = sample_;
     const bool is_as_measured = sample_->ranks == facts_.ranks && !settings_.has_channel_limits();
-    collective.basis = is_as_measured ? Basis::published : Basis::stretched;
+    const bool is_borrowed = !sample_->measured_on.empty() && sample_->measured_on != platform().name;
+    collective.basis = is_borrowed ? Basis::elsewhere : is_as_measured ? Basis::published : Basis::stretched;
   } else if (transport == Transport::p2p && !facts_.nvlink) {
     // P2P over PCIe crosses the same host bridges as SHM, for which NCCL assumes the same rate.
     collective.uncertainty_transport = Transport::shm;

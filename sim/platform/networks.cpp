@@ -30,6 +30,13 @@ namespace {
 //   lessizzmore/create-a3mega-ztan-fork; the simulation gives 145 us. tcpx: an older generation of the same
 //   stack, assumed to equal tcpxo.
 //
+// Connections: NCCL's proxy thread copies for all sockets of a channel, and a network card steers a
+// connection to
+//   one core. tcp: four nodes of 8 V100 with 100 Gbit/s reach 4 to 6 GB/s of bus bandwidth with four channels
+//   of one connection each, 1.0 to 1.5 GB/s a connection, and more connections were slower
+//   (github.com/NVIDIA/nccl issue 450); 32 Gbit/s are used to 60 % (issue 209); EC2 limits a connection to 10
+//   Gbit/s inside a placement group (EC2 user guide, network bandwidth).
+//
 // Packets: InfiniBand's largest MTU, 4096 bytes; RoCE in frames of Ethernet's 1500 bytes, 1024 bytes; EFA, 8
 // KiB. EFA's SRD repeats the lost packet alone (Shalev et al., IEEE Micro 40(6), 2020); the others go back N.
 //
@@ -40,8 +47,20 @@ constexpr std::array network_facts{
     NetworkFacts{NetworkKind::infiniband, "infiniband", 0.93, true, Seconds{}},
     NetworkFacts{NetworkKind::roce, "roce", 0.93, true, Seconds{}, false, 1024_B},
     NetworkFacts{NetworkKind::omni_path, "omni_path", 0.405, false, Seconds{}},
-    NetworkFacts{NetworkKind::efa, "efa", 0.969, true, 20_us, false, 8_KiB, Retransmission::selective, 64},
-    NetworkFacts{NetworkKind::tcp, "tcp", 0.98, false, 20_us, true},
+    NetworkFacts{.kind = NetworkKind::efa,
+                 .name = "efa",
+                 .efficiency = 0.969,
+                 .message_latency = 20_us,
+                 .packet = 8_KiB,
+                 .retransmission = Retransmission::selective,
+                 .paths = 64},
+    NetworkFacts{.kind = NetworkKind::tcp,
+                 .name = "tcp",
+                 .efficiency = 0.98,
+                 .gpudirect = false,
+                 .message_latency = 20_us,
+                 .has_connections = true,
+                 .stream_rate = 1.25_GBps},
     NetworkFacts{NetworkKind::tcpx, "tcpx", 0.98, true, 60_us, true},
     NetworkFacts{NetworkKind::tcpxo, "tcpxo", 0.98, true, 60_us, true},
 };

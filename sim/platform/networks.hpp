@@ -18,6 +18,7 @@ struct NetworkFacts {
   bool has_connections = false;  ///< of TCP, with windows and congestion control; `wire` may be either
   Bytes packet{4096};            ///< payload of a packet of RDMA
   Retransmission retransmission = Retransmission::go_back_n;
+  BytesPerSecond stream_rate = BytesPerSecond::infinite();  ///< largest rate of one connection
   int paths = 0;  ///< over which a NIC sprays the packets of a connection; 0: unknown
 };
 

@@ -73,6 +73,7 @@ struct Network {
   bool gpudirect = true;                      ///< NICs read and write the memory of GPUs that are near enough
   Seconds message_latency{};                  ///< in addition to the latency in NCCL's cost model
   std::optional<BytesPerSecond> stream_rate;  ///< largest rate of one connection
+  bool assumes_stream_rate = false;           ///< it is that of other networks of this kind
   int streams = 1;                            ///< NCCL's default number of connections per channel
   NetworkConditions conditions{};
   BytesPerSecond nic_rate{};  ///< payload rate of a NIC, per direction

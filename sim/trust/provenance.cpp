@@ -216,6 +216,12 @@ void add_keys_without_effect(const Scenario& scenario, Provenance& provenance) {
       add(provenance.warnings, make_warning<"unmodelled-nccl-variable", "name", "value">(name, value));
 }
 
+void add_network(const Platform& platform, Provenance& provenance) {
+  if (platform.nodes == 1 || !platform.network || !platform.network->assumes_stream_rate) return;
+  add(provenance.warnings, make_warning<"tcp-rate-assumed", "platform", "rate">(
+                               platform.name, platform.network->stream_rate->value() / 1e9));
+}
+
 /// The collective with the largest uncertainty counts for all.
 void add_collectives(const Calibration& calibration, const std::vector<CollectiveProvenance>& collectives,
                      Provenance& provenance) {
@@ -252,6 +258,7 @@ Provenance provenance_of(const Scenario& scenario, const ComputeCosts& costs,
   add_compute_provenance(scenario, costs, provenance);
   add_offload(scenario, provenance);
   add_collectives(scenario.calibration, collectives, provenance);
+  add_network(scenario.platform, provenance);
   if (const auto* first = communicators.first()) add_contention(scenario, *first, provenance);
   if (scenario.job.gpus > 1) add_calibration_transfer(scenario.calibration, provenance);
   add_held_back_errors(scenario, provenance);

@@ -18,6 +18,7 @@ namespace gradway {
 struct StepBasis {
   Basis compute = Basis::given;  ///< and the optimizer
   double batch_ratio = 1;        ///< of the job's batch and its anchor's, the larger over the smaller
+  double attention_ratio = 1;  ///< compute with the implementation of attention of another year over compute
   Basis launches = Basis::given;
   Basis communication = Basis::given;
   Basis contention = Basis::given;        ///< between kernels and collectives

@@ -5,9 +5,11 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/compute/compute_costs.hpp"
 #include "sim/config/config.hpp"
 #include "sim/cost/framework_cost.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/workload/launch_times.hpp"
 #include "tests/support/builders.hpp"
 #include "tests/support/facts.hpp"
 #include "tests/support/sharded.hpp"
@@ -132,6 +134,34 @@ std::string launches_of(const Scenario& scenario) {
 }
 
 }  // namespace
+
+TEST_CASE("ranks wait for the slowest of their CPUs, each of which is fast or slow", "[host]") {
+  const auto operation = [](const char* gpus, const char* strategy) {
+    const auto scenario = load_scenario(
+        "unmeasured/h100",
+        {{"model", "gpt_124m"}, {"job.gpus", gpus}, {"job.batch_per_gpu", "1"}, {"strategy.kind", strategy}},
+        {{GRADWAY_SOURCE_DIR}});
+    return compute_costs(scenario).operation / eager_operation;
+  };
+  CHECK(operation("1", "ddp") == Approx(1));
+  // Both are fast in a quarter of the cases; one alone in half of them.
+  CHECK(operation("2", "ddp") == Approx((0.25 + 0.75 * 1.75) / (0.5 + 0.5 * 1.75)));
+  CHECK(operation("8", "fsdp") == Approx((1 / 256.0 + 255 / 256.0 * 1.75) / 1.375));
+  CHECK(operation("2", "none") == Approx(1));  // nobody waits
+}
+
+TEST_CASE("CPU times of an architecture's operations follow their classes", "[host]") {
+  LayerOperations layer;
+  layer.forward = {operation("product fp32 nt", {8, 8, 8}), operation("elementwise gelu fp32", {8})};
+  layer.backward = {operation("elementwise gelu_backward fp32", {8}), operation("product fp32 nn", {8, 8, 8}),
+                    operation("product fp32 tn", {8, 8, 8})};
+  set_host_shares(layer, 2);
+  CHECK(layer.forward.at(0).host == Approx(36 / 29.0));
+  CHECK(layer.forward.at(1).host == Approx(16 / 29.0));
+  CHECK(layer.backward.at(0).host == Approx(13 / 29.0));
+  CHECK(layer.backward.at(1).host == Approx(28 / 29.0));
+  CHECK(layer.backward.at(2).host == Approx((28 + 2 * 4) / 29.0));  // and two gradients that accumulate
+}
 
 TEST_CASE("launches, hooks and the optimizer follow the launch cost of the platform or its calibration",
           "[host]") {

@@ -16,6 +16,7 @@
 #include "sim/config/config.hpp"
 #include "sim/workload/captured/captured_step.hpp"
 #include "sim/workload/eager/eager.hpp"
+#include "sim/workload/launch_times.hpp"
 
 using namespace gradway;
 
@@ -182,7 +183,7 @@ TEST_CASE("the CPU time of a captured step is that of its operations and gradien
     for (const auto* pass : {&layer.forward, &layer.backward})
       for (const auto& operation : *pass) issued += operation.host;
   CHECK(issued ==
-        Approx(operations + host_share_of_gradient() * static_cast<double>(parameters)).epsilon(1e-12));
+        Approx(operations + host_share_of_gradient * static_cast<double>(parameters)).epsilon(1e-12));
 }
 
 TEST_CASE("captured products and grouped convolutions take more CPU time than casts and plain ones",

@@ -117,6 +117,31 @@ TEST_CASE("a timed kernel has its measured time, which is extrapolated to other 
   CHECK(datasheet_time(timed, twice) * costs.factor(timed) < 0.6 * 100_us);
 }
 
+TEST_CASE("a weight gradient in TF32 that is moved to an A100 is as efficient as a forward product") {
+  auto a100 = round_gpu();
+  a100.compute_capability = 80;
+  const auto gradient = operation("product tf32 tn", {1024, 2048, 4096});
+  const auto moved = moved_as(gradient, a100);
+  CHECK(moved.kernel == "product tf32 nt");
+  CHECK(moved.size == gradient.size);
+  CHECK(moved.flops == gradient.flops);
+  // Products in 16 bits, of other GPUs and of other layouts stay as they are.
+  CHECK(moved_as(operation("product bf16 tn", {1024, 2048, 4096}), a100).kernel == "product bf16 tn");
+  CHECK(moved_as(operation("product tf32 nn", {1024, 2048, 4096}), a100).kernel == "product tf32 nn");
+  a100.compute_capability = 90;
+  CHECK(moved_as(gradient, a100).kernel == "product tf32 tn");
+}
+
+TEST_CASE("fused attention in 32 bits is a kernel for Ampere, so that Hopper reaches less of its peak") {
+  auto gpu = round_gpu();
+  const auto attention = operation("attention_forward fp32 efficient full", {64, 16, 4096, 128});
+  const auto time = [&](int capability) {
+    gpu.compute_capability = capability;
+    return datasheet_time(attention, gpu).value() - shortest;
+  };
+  CHECK(time(90) == Approx(time(80) / 0.525));
+}
+
 TEST_CASE("the nearest timed kernels by logarithms of sizes have the largest weight") {
   const auto gpu = round_gpu();
   const auto at = [&](double factor, double m) {

@@ -391,6 +391,31 @@ TEST_CASE(
   CHECK(rate({{"NCCL_SOCKET_NTHREADS", "8"}, {"NCCL_NSOCKS_PERTHREAD", "8"}}) <= 6.4e9);
 }
 
+TEST_CASE("all-reduces that were measured on another machine are extrapolated", "[nccl]") {
+  const auto basis = [](const std::string& machine) {
+    auto scenario = on(built_platform(tree_node(), 1, star_fabric()), 6);
+    scenario.calibration.collectives = {
+        {CollectiveKind::all_reduce, Transport::shm, 6, 1000_MB, Seconds{2}, "test", std::nullopt, machine}};
+    const auto lowered = (*WorldCommunicator{scenario}).lower(CollectiveKind::all_reduce, 1000_MB);
+    CHECK(time_alone(lowered, scenario.platform).value() == Approx(2));
+    return lowered.provenance.at(0).basis;
+  };
+  CHECK(basis("") == Basis::published);
+  CHECK(basis(built_platform(tree_node(), 1, star_fabric()).name) == Basis::published);
+  CHECK(basis("another machine") == Basis::elsewhere);
+}
+
+TEST_CASE("without a measurement, host memory of PCIe 4 and older is slower than NCCL's nominal rate",
+          "[nccl]") {
+  const auto scenario = on(built_platform(tree_node(), 1, star_fabric()), 6);
+  const WorldCommunicator lowering{scenario};
+  const auto lowered = lowering->lower(CollectiveKind::all_reduce, 1_GiB);
+  const auto plan = choose_plan(CollectiveKind::all_reduce, 1_GiB, lowering->facts(), NcclSettings{});
+  CHECK(lowering->choose(CollectiveKind::all_reduce, 1_GiB).algorithm_bandwidth / plan->algorithm_bandwidth ==
+        Approx(4.1_GBps / lowering->facts().node_bandwidth));
+  CHECK(lowered.provenance.at(0).basis == Basis::nominal);
+}
+
 TEST_CASE("a network's latency is paid for each message, and once more where Simple flushes") {
   CommunicatorFacts c;
   c.ranks = 2;

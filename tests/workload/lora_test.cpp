@@ -104,6 +104,31 @@ TEST_CASE("adapters of rank 8 on Llama 3 8B have as many parameters as PEFT repo
   CHECK(nf4 == Approx(linear * (4 + 0.125 + 32.0 / 16384) / 8 + 2 * (8030261248 - linear)).epsilon(1e-12));
 }
 
+TEST_CASE("with transformers, QLoRA keeps what is not quantised and hidden states in fp32",
+          "[workload][lora]") {
+  const auto step = [](bool hugging_face) {
+    return eager_step(model_of(decoder(small_llama(2))), {.batch = batch,
+                                                          .precision = Precision::bf16,
+                                                          .lora = lora_of(Lora::Targets::attention, true),
+                                                          .hugging_face = hugging_face});
+  };
+  const auto frozen_size = [&](bool hugging_face) {
+    double size = 0;
+    for (const auto& divided : step(hugging_face).of_rank)
+      for (const auto& weight : divided.frozen) size += weight.size().value();
+    return size;
+  };
+  // Embedding, head and five norms.
+  const double kept = 2.0 * 1000 * hidden + 5 * hidden;
+  CHECK(frozen_size(true) - frozen_size(false) == Approx((4 - 2) * kept));
+  const auto outputs_of_block = [&](bool hugging_face) {
+    const auto layers = layers_of(decoder(small_llama(2)), 0, false, lora_of(Lora::Targets::attention, true));
+    return layer(step(hugging_face), layers, "h.0.mlp.out").output.value();
+  };
+  CHECK(outputs_of_block(true) == 4 * rows * hidden);
+  CHECK(outputs_of_block(false) == 2 * rows * hidden);
+}
+
 TEST_CASE("a frozen weight has no gradient, and no gradient flows below the first adapter") {
   const auto step = step_of(small_llama(2), lora_of());
   // Forward: one product per layer and two per adapter, 7 layers in 2 blocks; and the head.

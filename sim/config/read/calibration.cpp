@@ -19,7 +19,8 @@ CollectiveSample read_sample(Reader sample) {
                           .size = sample.required("size", bytes),
                           .time = sample.required("time", duration),
                           .source = sample.required("source", text),
-                          .nominal = sample.maybe("nominal", bandwidth)};
+                          .nominal = sample.maybe("nominal", bandwidth),
+                          .measured_on = sample.optional("measured_on", text, "")};
   const SizedTime measured{result.size, result.time};
   if (sample.is_valid() && !is_plausible(measured))
     sample.error(sample.value_place("time"), implausible_text(measured), "leave the entry out");

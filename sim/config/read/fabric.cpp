@@ -24,7 +24,7 @@ std::vector<Choice<NetworkKind>> network_kinds() {
   return kinds;
 }
 
-/// Bandwidth of one connection, if it is given.
+/// Bandwidth of one connection, if it is given; windows over far links limit it by themselves.
 std::optional<BytesPerSecond> read_stream_rate(Reader& fabric) {
   const auto rate = fabric.maybe("stream_bandwidth", bandwidth);
   if (rate) {
@@ -52,6 +52,9 @@ void read_network(Reader& fabric, FabricDescription& description) {
   network.message_latency =
       fabric.optional("message_latency", latency_or_zero, Seconds{facts.message_latency});
   network.stream_rate = read_stream_rate(fabric);
+  network.assumes_stream_rate =
+      !network.stream_rate && !fabric.has("window") && facts.stream_rate < BytesPerSecond::infinite();
+  if (network.assumes_stream_rate) network.stream_rate = facts.stream_rate;
   read_fields(fabric, network.conditions);
   network.streams = fabric.optional("streams", integer(1, 64), 1);
 }

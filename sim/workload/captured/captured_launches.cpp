@@ -2,47 +2,14 @@
 // CPU time of the operations of captured programs.
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <string_view>
 
 #include "sim/workload/captured/captured_names.hpp"
 #include "sim/workload/captured/captured_step.hpp"
+#include "sim/workload/launch_times.hpp"
 
 namespace gradway {
 namespace {
-
-enum class LaunchClass : std::uint8_t {
-  light,  ///< elementwise operations and sums
-  cast,
-  product,
-  attention,
-  norm,
-  batch_norm,
-  convolution,
-  grouped_convolution,
-  scatter  ///< operations of several kernels and with temporary memory: index, sort, gradients of embeddings
-};
-
-/// CPU time in microseconds, with the views, autograd nodes and Python code around an operation.
-///
-/// @source own measurement, 2026-11-26, an H200 and 16 cores, PyTorch 2.11, transformers 5.17, torchvision
-/// 0.26: shortest CPU times of forward and backward passes of 23 programs at batches so small that the GPU
-/// waits (332 to 4,454 operations). Least squares of relative errors around the times of single operations in
-/// loops without synchronisation (on the same host; standard deviation 30 %). Residuals: mean 5 and 7 %,
-/// worst 16 and 14 %; fitted to half of the programs, the others are 9 % off on average. One time for all
-/// operations leaves 14 and 18 %, worst 36 and 48 %.
-struct LaunchTime {
-  double forward;
-  double backward;
-};
-constexpr std::array<LaunchTime, 9> launch_times{
-    {{16, 13}, {11, 14}, {36, 28}, {120, 72}, {30, 32}, {33, 39}, {36, 40}, {210, 138}, {77, 132}}};
-/// Autograd's AccumulateGrad per parameter.
-constexpr double gradient_time = 4;
-
-/// CPU time of the mean eager operation on that host (`eager_operation` of measure_kernels.py: 30.3, 31.8 and
-/// 32.1 us), over 1.1: the median CPU time of a pass over its shortest, which the figures above are.
-constexpr double mean_operation = 29;
 
 /// Besides the names that start with nll_loss or scatter.
 constexpr std::array<std::string_view, 12> scattering{
@@ -78,12 +45,7 @@ LaunchClass class_of(const CapturedOperation& captured) {
 }  // namespace
 
 double host_share(const CapturedOperation& captured, bool is_backward) {
-  const auto& time = launch_times[static_cast<std::size_t>(class_of(captured))];
-  return (is_backward ? time.backward : time.forward) / mean_operation;
-}
-
-double host_share_of_gradient() {
-  return gradient_time / mean_operation;
+  return host_share(class_of(captured), is_backward);
 }
 
 }  // namespace gradway

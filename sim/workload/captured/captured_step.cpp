@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/workload/eager/eager.hpp"
+#include "sim/workload/launch_times.hpp"
 
 namespace gradway {
 namespace {
@@ -53,7 +54,7 @@ void issue(Eager& run, const CapturedStep& captured) {
     append_kernels(issued.forward, from.forward, false, batch, settings.compute_capability);
     append_kernels(issued.backward, from.backward, true, batch, settings.compute_capability);
     if (!issued.backward.empty())
-      issued.backward.back().host += host_share_of_gradient() * static_cast<double>(from.parameters.size());
+      issued.backward.back().host += host_share_of_gradient * static_cast<double>(from.parameters.size());
     if (!from.forward.empty() && !from.forward.back().outputs.empty())
       issued.output = Bytes{from.forward.back().outputs.front().bytes() * batch};
     Layer layer{.name = from.name, .parameters = from.parameters, .forward = {}, .backward = {}};

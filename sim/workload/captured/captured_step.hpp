@@ -107,8 +107,6 @@ CapturedKernels kernels_of(const CapturedOperation& captured, double batch_ratio
 /// CPU time of an operation in that of the mean operation of eager PyTorch, with the views, autograd nodes
 /// and Python code around it.
 double host_share(const CapturedOperation& captured, bool is_backward);
-/// The same of accumulating the gradient of a parameter.
-double host_share_of_gradient();
 
 /// The step as torch.compile's Inductor fuses it: consecutive operations other than products, attention,
 /// convolutions, sorts and scattered additions are one kernel, which reads each tensor once and writes the

@@ -31,7 +31,8 @@ void Eager::open(const std::string& name, std::vector<Parameter> parameters) {
   layer.name = name;
   layer.role = role_;
   if (settings_.lora) {
-    for (auto& parameter : parameters) layer.frozen.push_back({std::move(parameter)});
+    for (auto& parameter : parameters)
+      layer.frozen.push_back({std::move(parameter), bytes_of(parameter_number())});
   } else {
     layer.parameters = std::move(parameters);
   }

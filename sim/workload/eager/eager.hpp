@@ -339,7 +339,7 @@ class Eager {
   bool casts() const { return is_half() && !settings_.half_parameters; }
   Number trained_number() const { return settings_.half_parameters ? half_number() : Number::fp32; }
   /// Format of the model's own parameters and of tensors that are computed from them alone.
-  Number parameter_number() const { return settings_.lora ? half_number() : trained_number(); }
+  Number parameter_number() const;
   Number half_number() const { return settings_.precision == Precision::fp16 ? Number::fp16 : Number::bf16; }
   /// Name of the precision of products.
   std::string_view arithmetic() const;

@@ -8,6 +8,15 @@
 
 namespace gradway {
 
+/// Frozen parameters have 16 bits. QLoRA in transformers casts those that are not quantised to fp32, so that
+/// hidden states are in fp32, too.
+/// @source PEFT 0.17, utils/other.py (prepare_model_for_kbit_training), which trl, LLaMA-Factory and axolotl
+///         call; torchtune does not
+Number Eager::parameter_number() const {
+  const bool is_prepared = settings_.lora && settings_.lora->quantised && is_hugging_face() && casts();
+  return settings_.lora && !is_prepared ? half_number() : trained_number();
+}
+
 bool Eager::is_in_block() const {
   return !block_name(layers_.back().name).empty();
 }
@@ -31,16 +40,21 @@ void Eager::exchange_of_frozen(Node& node, Tensor x, Bytes gathered, Bytes gradi
   node.backward_exchanges.push_back({kind, gradient, end, end});
 }
 
-/// A frozen weight has no gradient, so that x is not saved. In fp8 or nvfp4 the weight was cast when it was
-/// loaded, and operands are cast for two products only.
+/// Layers with 4-bit weights deliver the format of their input (bitsandbytes 0.47, nn/modules.py,
+/// Linear4bit). A frozen weight has no gradient, so that x is not saved. In fp8 or nvfp4 the weight was cast
+/// when it was loaded, and operands are cast for two products only.
 Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs, Split split) {
   auto& layer = layers_.back();
   const auto weight = d(inputs * outputs);
   const bool in_fp8 = runs_in_fp8();
+  const bool is_prepared = parameter_number() == Number::fp32;
+  const auto delivered = is_prepared ? of(x).number : half_number();
   x = cast(x, half_number());
   if (is_quantised()) {
     layer.frozen.front().width = nf4_bytes;
     casts_ = dequantised(weight);
+  } else if (is_prepared) {
+    casts_ = {stream("cast_to_16", Number::fp32, weight)};  // autocast keeps copies of trained weights only
   }
   auto& function = node({x});
   function.is_product = layer.frozen.size() < 2;
@@ -68,7 +82,8 @@ Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::i
   const auto y = make(m * d(outputs), half_number(), true);
   const bool is_target =
       settings_.lora->targets == Lora::Targets::all_linear || layer.role == LayerRole::attention;
-  return is_in_block() && is_target ? with_adapter(x, y, m, inputs, outputs, split) : y;
+  const auto adapted = is_in_block() && is_target ? with_adapter(x, y, m, inputs, outputs, split) : y;
+  return is_quantised() ? cast(adapted, delivered) : adapted;
 }
 
 /// With fp32 adapters, PEFT's default, x is cast to fp32 first, and autocast casts it back. With 4-bit

@@ -7,6 +7,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/workload/blocks.hpp"
 #include "sim/workload/eager/eager.hpp"
+#include "sim/workload/launch_times.hpp"
 
 namespace gradway {
 
@@ -26,6 +27,8 @@ void Eager::finish() {
     issue_fused();
   } else {
     issue();
+    for (std::size_t i = 0; i < layers_.size(); ++i)
+      set_host_shares(operations_[i], layers_[i].parameters.size());
   }
   for (const auto& node : nodes_) {
     if (node.result.id >= 0)
