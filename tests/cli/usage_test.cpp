@@ -55,6 +55,7 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
        "error: unexpected argument '1,2,4' of 'gradway sweep'\n"
        "  hint: write 'KEY=V1,V2,...' after --vary, with '=' (see 'gradway sweep --help')\n"},
       {{"list", "instances"}, "error: there is no list of 'instances'\n  hint: did you mean 'platforms'?\n"},
+      {{"schema", "metric"}, "error: there is no schema of 'metric'\n  hint: did you mean 'metrics'?\n"},
       {{"show", "h100"},
        "error: 'gradway show' needs a kind and a name\n  hint: such as 'gradway show platform dgx-h100'\n"},
       {{"--vesrion"},
