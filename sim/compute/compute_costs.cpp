@@ -188,11 +188,12 @@ GpuLoad load_of(const EagerStep& step, OperationTimes& times, const GpuPower& po
   return load;
 }
 
-/// Expected time of the slowest of several cores over that of one: with N cores, all are fast with a
-/// probability of 1 / 2^N.
+/// Expected time of the slowest of several cores over that of the slower of two: the costs of hooks were
+/// measured on two ranks and contain it. With N cores, all are fast with a probability of 1 / 2^N.
 double slowest_of_cores(int cores) {
-  const auto expected = [](double number) { return slow_core - (slow_core - 1) * std::exp2(-number); };
-  return expected(cores) / expected(1);
+  constexpr int measured = 2;
+  const auto expected = [](int number) { return slow_core - (slow_core - 1) * std::exp2(-number); };
+  return expected(std::max(cores, measured)) / expected(measured);
 }
 
 /// Sets CPU times. @param operation CPU time of an operation of eager PyTorch on one rank
