@@ -3,6 +3,7 @@
 // latter.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 
 #include <catch2/catch.hpp>
@@ -49,6 +50,36 @@ TEST_CASE("tensor parallelism and pipelines of two H200 come out as measured", "
   const auto noisy = errors_of("h200-2x/parallel-noisy.yaml");
   REQUIRE(noisy.rows == 22);
   CHECK(noisy.inside >= 19);
+}
+
+TEST_CASE("steps that the CPU bounds are inside their intervals, and DDP adds what it adds",
+          "[validation][host]") {
+  const auto errors = errors_of("h200-2x/launch-bound.yaml");
+  REQUIRE(errors.rows == 20);
+  CHECK(errors.inside == errors.rows);
+  CHECK(errors.mean < 0.18);  // the host was slower than others of its kind: 15.5 % on average
+  const DataPath data{{GRADWAY_SOURCE_DIR}};
+  const auto cases =
+      load_cases(std::string{GRADWAY_SOURCE_DIR} + "/scenarios/h200-2x/launch-bound.yaml", data).cases;
+  // The step under DDP over that of one rank: mean over the programs.
+  struct Times {
+    Seconds measured, predicted;
+  };
+  std::map<std::string, std::map<std::string, Times>> programs;
+  for (const auto& row : cases) {
+    const auto dash = row.name.rfind('-');
+    const auto run = simulate(load_scenario(row.scenario_file, row.set, data));
+    programs[row.name.substr(0, dash)][row.name.substr(dash + 1)] = {row.measured,
+                                                                     run.measured.metrics.step_time};
+  }
+  REQUIRE(programs.size() == 7);
+  double measured = 0;
+  double predicted = 0;
+  for (const auto& [program, times] : programs) {
+    measured += times.at("ddp").measured / times.at("alone").measured / 7;
+    predicted += times.at("ddp").predicted / times.at("alone").predicted / 7;
+  }
+  CHECK(predicted == Approx(measured).epsilon(0.05));
 }
 
 TEST_CASE("strategies and layouts over four H200 come out as measured", "[validation][layout]") {
