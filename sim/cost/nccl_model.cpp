@@ -358,15 +358,14 @@ double bus_factor(CollectiveKind kind, int ranks) {
 
 Channels search_channels(const CommunicatorFacts& c, const NcclSettings& settings, Algorithm algorithm) {
   if (c.rccl) return rccl_channels(c, settings);
-  // NCCL counts channels at the rate between nodes, except for trees on two nodes, at the rate within a node.
-  auto rate = c.ranks == c.nodes ? c.net_bandwidth : c.node_bandwidth;
-  const bool inside = c.nodes == 1 || (c.nodes == 2 && algorithm == Algorithm::tree);
-  if (!inside) rate = std::min(rate, c.net_bandwidth);
-  const double total = rate.value() / 1e9;
+  // NCCL counts channels at the rate between nodes.
+  const auto inside = (c.ranks == c.nodes ? c.net_bandwidth : c.node_bandwidth).value() / 1e9;
+  const auto total = c.nodes == 1 ? inside : std::min(inside, c.net_bandwidth.value() / 1e9);
   // NCCL accepts a graph that fills the links. Speeds are whole numbers, so that they rarely do exactly.
   constexpr double filled = 0.95;
-  Channels best{1, BytesPerSecond{std::min(total, speeds(c.compute_capability).back()) * 1e9}};
-  for (const auto speed : speeds(c.compute_capability)) {
+  const auto speeds_of_channels = speeds(c.compute_capability);
+  Channels best{1, BytesPerSecond{std::min(total, speeds_of_channels.back()) * 1e9}};
+  for (const auto speed : speeds_of_channels) {
     const auto count = static_cast<int>(total / speed);
     if (count == 0) continue;
     if (count * speed > best.count * best.each.value() / 1e9) best = {count, BytesPerSecond{speed * 1e9}};
@@ -375,6 +374,12 @@ Channels search_channels(const CommunicatorFacts& c, const NcclSettings& setting
   const auto fast = best.each >= BytesPerSecond{25e9};
   const auto keep = c.compute_capability > 80 && best.each < BytesPerSecond{50e9} && best.count > 4;
   if (fast && !keep) best = {best.count * 2, best.each / 2};
+  // Trees have as many channels as rings; on two nodes NCCL takes them for as fast as within a node.
+  if (c.nodes == 2 && algorithm == Algorithm::tree) {
+    const auto fits = [&](double speed) { return best.count * speed <= inside; };
+    const auto speed = std::ranges::find_if(speeds_of_channels, fits);
+    if (speed != speeds_of_channels.end()) best.each = std::max(best.each, BytesPerSecond{*speed * 1e9});
+  }
   best = {best.count * 2, best.each / 2};
   const auto bus = best.count * best.each.value();
   auto count = best.count;

@@ -16,8 +16,9 @@ struct CommunicatorFacts {
   int nodes = 1;  ///< as NCCL counts them: an NVLink domain is one node
   /// Transport of the slowest hop within a node; p2p with a single rank per node.
   Transport transport = Transport::p2p;
-  bool nvlink = false;          ///< every hop within a node is NVLink
-  int compute_capability = 80;  ///< of the oldest GPU
+  bool nvlink = false;            ///< every hop within a node is NVLink
+  bool only_host_memory = false;  ///< every hop within a node goes through host memory
+  int compute_capability = 80;    ///< of the oldest GPU
   bool amd_cpu = false;
   BytesPerSecond node_bandwidth{};  ///< NCCL's nominal rate of the slowest hop within a node, per direction
   BytesPerSecond net_bandwidth{};   ///< of all NICs of a node together, per direction; 0 on one node

@@ -18,8 +18,8 @@
 namespace gradway {
 namespace {
 
-/// Bus bandwidth of all-reduces through the memory of hosts with PCIe 4 or older, of which NCCL expects 12 to
-/// 24 GB/s. Hosts of H200s with PCIe 5 reach what it expects.
+/// Bus bandwidth of all-reduces whose hops all go through the memory of hosts with PCIe 4 or older, of which
+/// NCCL expects 12 to 24 GB/s. Hosts of H200s with PCIe 5 reach what it expects.
 /// @source bus bandwidth: 3.1 GB/s on 4 A10G (github.com/pytorch/pytorch issue 127077), 3.65 GB/s on 8 L40S
 /// (the
 ///         article of January 2026), 6.1 GB/s on 8 L20 (github.com/NVIDIA/nccl issue 1817, mean over sizes);
@@ -72,7 +72,8 @@ Communicator::Communicator(const Routes& routes, NcclSettings settings, const Ca
 }
 
 void Communicator::build_single_node_reference() {
-  if (facts_.nodes == 1 || (calibration_.tables.empty() && calibration_.collectives.empty())) return;
+  const bool is_nominal = calibration_.tables.empty() && calibration_.collectives.empty();
+  if (facts_.nodes == 1 || (is_nominal && !facts_.only_host_memory)) return;
   auto gpus = gpus_by_domain(platform(), gpus_).front();
   if (gpus.size() == 1) return;
   // The lower bound is the best time of a node, whatever NCCL's variables demand between nodes.
@@ -182,7 +183,7 @@ void Communicator::find_calibration() {
     if (!sample_ || distance(sample) < distance(*sample_)) sample_ = &sample;
   }
   if (!sample_) {
-    if (transport == Transport::shm && facts_.node_bandwidth <= fastest_slow_slot)
+    if (facts_.nodes == 1 && facts_.only_host_memory && facts_.node_bandwidth <= fastest_slow_slot)
       calibrated_ = std::min(1.0, through_hosts / facts_.node_bandwidth);
     return;
   }

@@ -101,6 +101,7 @@ CommunicatorFacts describe_communicator(const Platform& platform, const Routes& 
   communicator.amd_cpu = platform.amd_cpu;
   communicator.nvlink = true;
   communicator.transport = Transport::p2p;
+  communicator.only_host_memory = true;
   const auto& orders = ways.orders();
   const auto& rings = ways.rings();
   const bool is_mesh = has_direct_nvlinks(routes, nodes.front());
@@ -126,9 +127,11 @@ CommunicatorFacts describe_communicator(const Platform& platform, const Routes& 
         rate = std::min(rate, nccl_amd_sockets);
       inside.add(r, rate);
       communicator.transport = std::max(communicator.transport, hop.transport);
+      communicator.only_host_memory = communicator.only_host_memory && hop.transport == Transport::shm;
     }
     if (communicator.nodes > 1) communicator.net_bandwidth += leaving;
   }
+  communicator.only_host_memory = communicator.only_host_memory && communicator.transport == Transport::shm;
   communicator.node_bandwidth = inside.together(communicator.nodes);
   if (platform.network && communicator.nodes > 1) {
     communicator.net_latency = platform.network->message_latency;

@@ -407,13 +407,39 @@ TEST_CASE("all-reduces that were measured on another machine are extrapolated", 
 
 TEST_CASE("without a measurement, host memory of PCIe 4 and older is slower than NCCL's nominal rate",
           "[nccl]") {
-  const auto scenario = on(built_platform(tree_node(), 1, star_fabric()), 6);
+  auto scenario = on(built_platform(tree_node(), 1, star_fabric()), 6);
+  scenario.job.nccl = {{"NCCL_P2P_DISABLE", "1"}};
   const WorldCommunicator lowering{scenario};
   const auto lowered = lowering->lower(CollectiveKind::all_reduce, 1_GiB);
   const auto plan = choose_plan(CollectiveKind::all_reduce, 1_GiB, lowering->facts(), NcclSettings{});
   CHECK(lowering->choose(CollectiveKind::all_reduce, 1_GiB).algorithm_bandwidth / plan->algorithm_bandwidth ==
         Approx(4.1_GBps / lowering->facts().node_bandwidth));
   CHECK(lowered.provenance.at(0).basis == Basis::nominal);
+  // Two such nodes are not faster than one.
+  auto two = on(built_platform(tree_node(), 2, star_fabric()), 12);
+  two.job.nccl = scenario.job.nccl;
+  const auto between = (*WorldCommunicator{two}).lower(CollectiveKind::all_reduce, 1_GiB);
+  CHECK(time_alone(between, two.platform) >= time_alone(lowered, scenario.platform));
+  // Where some GPUs exchange directly, NCCL's rate stands.
+  scenario.job.nccl.clear();
+  const WorldCommunicator mixed{scenario};
+  CHECK(mixed->facts().transport == Transport::shm);
+  CHECK_FALSE(mixed->facts().only_host_memory);
+}
+
+TEST_CASE("a tree has as many channels between two nodes as a ring, which fills the network", "[nccl]") {
+  CommunicatorFacts facts;
+  facts.ranks = 16;
+  facts.nodes = 2;
+  facts.compute_capability = 80;
+  facts.node_bandwidth = 240_GBps;
+  facts.net_bandwidth = 12_GBps;
+  const auto ring = search_channels(facts, {}, Algorithm::ring);
+  const auto tree = search_channels(facts, {}, Algorithm::tree);
+  CHECK(ring.count == 2);
+  CHECK(tree.count == ring.count);
+  CHECK(ring.each == 6_GBps);
+  CHECK(tree.each == 20_GBps);  // half of the fastest speed that it tries before it doubles channels
 }
 
 TEST_CASE("a network's latency is paid for each message, and once more where Simple flushes") {

@@ -51,9 +51,10 @@ TEST_CASE("every platform of 8 GPUs a node runs a step, and one on two nodes", "
     CHECK(alone < 1000);
     if (!platform.network) continue;
     const auto together = step_time(name, 16);
-    // Each GPU has as many samples, and the gradients farther to go; that copies meet them on other links is
-    // worth less than a hundredth.
-    CHECK(together >= 0.99 * alone);
+    // Each GPU has as many samples, and the gradients farther to go; that copies meet them on other links,
+    // and that NCCL takes fewer multiprocessors where the network has fewer channels, is worth two
+    // hundredths.
+    CHECK(together >= 0.98 * alone);
     CHECK(all_reduce_time(name, 16) >= (1 - 1e-9) * all_reduce_time(name, 8));
     CHECK(together < 10'000);
   }
