@@ -289,7 +289,8 @@ TEST_CASE("a trainer's file that contradicts itself or leaves too much open is r
        {"--platform", "dgx-h100", "--gpus", "8"},
        "job.toml:3:10: error: unknown model 'llama3_9b' for 'llama3' of flavor '9B'\n"
        "    3 | flavor = \"9B\"\n      |          ^~~~\n"
-       "  hint: similar models: llama3_2_3b, llama3_405b, llama3_70b, llama3_8b; name one with --model, or "
+       "  hint: similar models: llama3_2_1b, llama3_2_3b, llama3_405b, llama3_70b, llama3_8b; name one with "
+       "--model, or "
        "write "
        "models/llama3_9b.yaml\n"},
       {"torchtitan", "[training]\nseq_len = 1_000_000\n", where,

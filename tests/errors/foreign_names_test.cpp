@@ -208,6 +208,7 @@ TEST_CASE("names of Hugging Face lead to models", "[errors][names]") {
       {"meta-llama/Meta-Llama-3-8B", "llama3_8b"},
       {"meta-llama/Meta-Llama-3-8B-Instruct", "llama3_8b"},
       {"meta-llama/Llama-3.1-8B", "llama3_8b"},
+      {"meta-llama/Llama-3.2-1B", "llama3_2_1b"},
       {"meta-llama/Llama-3.2-3B", "llama3_2_3b"},
       {"meta-llama/Llama-2-7b-hf", "llama2_7b"},
       {"Llama-3.1-405B", "llama3_405b"},

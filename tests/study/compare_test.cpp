@@ -73,7 +73,7 @@ TEST_CASE("the interval of a step follows from its parts and their provenance", 
   metrics.compute = 100_ms;
   metrics.exposed_communication = {};
   const auto hidden = step_range(metrics, {.communication = Basis::nominal, .transport = Transport::shm});
-  CHECK(hidden.high.value() == Approx(0.1 + 0.05 * 3.4));
+  CHECK(hidden.high.value() == Approx(0.1 + 0.05 * 1.3));
   CHECK(hidden.low.value() == Approx(0.1));
 
   const auto exact = step_range(metrics, {});

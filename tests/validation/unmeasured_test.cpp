@@ -61,9 +61,10 @@ TEST_CASE("steps that the CPU bounds are met as well as hosts agree", "[validati
   const auto errors = errors_of("launches.yaml");
   CAPTURE(errors.sum / errors.cases, errors.worst, errors.bias / errors.cases);
   REQUIRE(errors.cases == 18);
+  // One of the two hosts was the slowest that we have seen: the same program took 1.7 times as long there.
   CHECK(errors.sum / errors.cases < 0.25);
-  CHECK(errors.worst < 0.4);
-  CHECK(errors.inside >= 0.7 * errors.cases);
+  CHECK(errors.worst < 0.5);
+  CHECK(errors.inside >= 0.9 * errors.cases);
 }
 
 TEST_CASE("memory of models by their shape is met within 5 %, on average within 2 %", "[validation]") {
