@@ -128,6 +128,11 @@ TEST_CASE("ZeRO and Megatron's optimizer overlap as their settings say", "[analy
   // end.
   CHECK(step(Zero{.stage = 3, .prefetch_bucket_size = 25e6}) ==
         Approx(c + forward + backward + 6 * c).epsilon(tolerance::closed_form));
+  // A bucket of a block each, beside the backward pass but for the last one, or on its stream.
+  Zero buckets{.stage = 3, .reduce_bucket_size = 25e6, .prefetch_bucket_size = 25e6};
+  CHECK(step(buckets) == Approx(c + forward + backward + c).epsilon(tolerance::closed_form));
+  buckets.overlap_comm = false;
+  CHECK(step(buckets) == Approx(c + forward + backward + 6 * c).epsilon(tolerance::closed_form));
   CHECK(step(DistributedOptimizer{}) ==
         Approx(forward + backward + 6 * c + 6 * c).epsilon(tolerance::closed_form));
   const DistributedOptimizer overlapped{

@@ -117,7 +117,9 @@ std::optional<std::size_t> Zero3Sync::part_of(Module module) const {
 
 void Zero3Sync::before_step(TaskList& tasks) {
   gathers_ = tasks.add_stream("gather copies");
-  reductions_ = tasks.add_stream("reduction copies");
+  // Without overlap_comm DeepSpeed reduces on the stream of the passes. It gathers there, too, but ahead of
+  // the kernels of the module before. @source DeepSpeed 0.17, zero/stage3.py (reduce_and_partition_stream)
+  reductions_ = settings_.overlaps() ? tasks.add_stream("reduction copies") : compute_stream;
 }
 
 void Zero3Sync::before_micro_step(TaskList& tasks, MicroStep micro) {
