@@ -198,8 +198,7 @@ double slowest_of_cores(int cores) {
 
 /// Sets CPU times. @param operation CPU time of an operation of eager PyTorch on one rank
 void set_host_times(ComputeCosts& costs, const Scenario& scenario, Seconds operation) {
-  if (scenario.model.run && facts_of(scenario.job.strategy).exchanges)
-    costs.slowest_rank = slowest_of_cores(scenario.job.gpus);
+  if (scenario.model.run) costs.slowest_rank = slowest_of_cores(scenario.job.gpus);
   operation = operation * costs.slowest_rank;
   costs.operation = operation;
   costs.launch = scenario.platform.gpu_models.front().launch_cost;
