@@ -41,6 +41,8 @@ ScenarioJob = TypedDict("ScenarioJob", {
     "segment": int,
     "document_length": int,
     "recompute_every": int,
+    "recompute_offload": bool,
+    "loss_chunk": int,
     "finetune": Literal["full", "lora", "qlora"],
     "lora_rank": int,
     "lora_targets": Literal["attention", "all_linear"],

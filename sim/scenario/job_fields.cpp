@@ -37,9 +37,18 @@ Lack whole_blocks(const KeyContext& context) {
   return lack_unless(runs_blocks_again(recompute) && recompute != Recompute::selective_op,
                      "no whole blocks are recomputed", "leave it out, or write 'recompute: full'");
 }
+Lack offloaded_inputs(const KeyContext& context) {
+  if (!context.model.run) return lack_unless(false, "the kernels of the model are recorded");
+  return whole_blocks(context);
+}
 Lack class_loss(const KeyContext& context) {
   return lack_unless(context.model.tables.empty(),
                      "the loss of a recommendation model has no logits of classes");
+}
+Lack chunks(const KeyContext& context) {
+  if (context.model.causal_heads == 0) return lack_unless(false, "the model has no logits of tokens");
+  return lack_unless(context.job.layout.tensor == 1 && !has_megatron_modules(context.job),
+                     "tensor ranks and Megatron compute the loss of all tokens at a time");
 }
 }  // namespace job_lacks
 
@@ -189,6 +198,21 @@ FieldTable make_fields(std::type_identity<Job>) {
             {.is_echoed = [](const Job& job) { return job.recompute_every > 1; },
              .affects = {.kernels = true},
              .lack = job_lacks::whole_blocks}),
+      field(
+          "recompute_offload", &Job::recompute_offload, value::Boolean{},
+          "with recompute full: the inputs of recomputed blocks wait in pinned host memory for the backward "
+          "pass; the CPU waits for each copy to the host (activation_checkpointing_offload of Hugging Face "
+          "Accelerate, PyTorch's save_on_cpu around checkpointed blocks)",
+          {.is_echoed = [](const Job& job) { return job.recompute_offload; },
+           .affects = {.launches = true},
+           .lack = job_lacks::offloaded_inputs}),
+      field(
+          "loss_chunk", &Job::loss_chunk, value::Whole{1, 1 << 24},
+          "tokens whose logits exist at a time: output layer and loss run in checkpointed chunks, which the "
+          "backward pass computes again (TRL's loss_type chunked_nll has 256); default: all tokens",
+          {.is_echoed = [](const Job& job) { return job.loss_chunk > 0; },
+           .affects = {.kernels = true},
+           .lack = job_lacks::chunks}),
       custom<Job>(
           "finetune", value::Words{"a fine-tuning method", finetune_words},
           "parameters that are trained. full: all; lora: low-rank adapters of linear layers (PEFT), with all "

@@ -123,7 +123,7 @@ TEST_CASE("with transformers, QLoRA keeps what is not quantised and hidden state
   CHECK(frozen_size(true) - frozen_size(false) == Approx((4 - 2) * kept));
   const auto outputs_of_block = [&](bool hugging_face) {
     const auto layers = layers_of(decoder(small_llama(2)), 0, false, lora_of(Lora::Targets::attention, true));
-    return layer(step(hugging_face), layers, "h.0.mlp.out").output.value();
+    return layer(step(hugging_face), layers, "h.0.mlp.residual").output.value();
   };
   CHECK(outputs_of_block(true) == 4 * rows * hidden);
   CHECK(outputs_of_block(false) == 2 * rows * hidden);

@@ -35,6 +35,8 @@ export interface ScenarioJob {
   segment?: number;
   document_length?: number;
   recompute_every?: number;
+  recompute_offload?: boolean;
+  loss_chunk?: number;
   finetune?: 'full' | 'lora' | 'qlora';
   lora_rank?: number;
   lora_targets?: 'attention' | 'all_linear';
