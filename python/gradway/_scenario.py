@@ -45,7 +45,10 @@ ScenarioJob = TypedDict("ScenarioJob", {
     "loss_chunk": int,
     "finetune": Literal["full", "lora", "qlora"],
     "lora_rank": int,
-    "lora_targets": Literal["attention", "all_linear"],
+    "lora_targets": Literal["query_value", "attention", "all_linear"],
+    "lora_dropout": bool,
+    "double_quant": bool,
+    "nf4_keeps_inputs": bool,
 }, total=False)
 
 ScenarioStrategyClientsClasses = TypedDict("ScenarioStrategyClientsClasses", {

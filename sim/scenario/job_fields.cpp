@@ -46,9 +46,13 @@ Lack class_loss(const KeyContext& context) {
                      "the loss of a recommendation model has no logits of classes");
 }
 Lack chunks(const KeyContext& context) {
-  if (context.model.causal_heads == 0) return lack_unless(false, "the model has no logits of tokens");
-  return lack_unless(context.job.layout.tensor == 1 && !has_megatron_modules(context.job),
-                     "tensor ranks and Megatron compute the loss of all tokens at a time");
+  const auto& job = context.job;
+  const auto rows = std::int64_t{job.sequence > 0 ? job.sequence : context.model.tokens_per_sample} *
+                    job.batch_per_gpu / job.layout.context;
+  if (job.layout.tensor > 1 || has_megatron_modules(job))
+    return lack_unless(false, "tensor ranks and Megatron compute the loss of all tokens at a time");
+  if (context.model.causal_heads == 0) return lack_unless(false, "the model is no decoder");
+  return lack_unless(job.loss_chunk < rows, "a micro-batch of a rank has no more tokens");
 }
 }  // namespace job_lacks
 
@@ -226,10 +230,32 @@ FieldTable make_fields(std::type_identity<Job>) {
                   [](const Job& job) { return job.lora ? std::optional{job.lora->rank} : std::nullopt; }),
       custom<Job>(
           "lora_targets", value::Words{"a choice of LoRA targets", lora_target_words},
-          "with finetune lora or qlora: linear layers with adapters: those of attention (q, k, v, o), "
-          "or all of the blocks",
+          "with finetune lora or qlora: linear layers with adapters: those of queries and values (PEFT's "
+          "default), those of attention (q, k, v, o), or all of the blocks",
           {.default_text = "all_linear"},
-          [](const Job& job) { return job.lora ? std::optional{job.lora->targets} : std::nullopt; })};
+          [](const Job& job) { return job.lora ? std::optional{job.lora->targets} : std::nullopt; }),
+      custom<Job>(
+          "lora_dropout", value::Boolean{},
+          "with finetune lora or qlora: adapters drop some of their inputs (PEFT's lora_dropout above 0), "
+          "and keep what is left, with a mask, for the backward pass",
+          {.default_text = "false"},
+          [](const Job& job) {
+            return job.lora && job.lora->drops_inputs ? std::optional{true} : std::nullopt;
+          }),
+      custom<Job>("double_quant", value::Boolean{},
+                  "with finetune qlora: the scales of NF4 are quantised, too (bitsandbytes' "
+                  "bnb_4bit_use_double_quant; always in torchtune)",
+                  {.default_text = "true"},
+                  [](const Job& job) {
+                    return job.lora && !job.lora->double_quant ? std::optional{false} : std::nullopt;
+                  }),
+      custom<Job>(
+          "nf4_keeps_inputs", value::Boolean{},
+          "with finetune qlora: 4-bit layers keep their inputs for the backward pass, as bitsandbytes before "
+          "0.43.3 does; affects memory only",
+          {.default_text = "false"}, [](const Job& job) {
+            return job.lora && job.lora->keeps_inputs ? std::optional{true} : std::nullopt;
+          })};
 }
 
 }  // namespace gradway

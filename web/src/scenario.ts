@@ -39,7 +39,10 @@ export interface ScenarioJob {
   loss_chunk?: number;
   finetune?: 'full' | 'lora' | 'qlora';
   lora_rank?: number;
-  lora_targets?: 'attention' | 'all_linear';
+  lora_targets?: 'query_value' | 'attention' | 'all_linear';
+  lora_dropout?: boolean;
+  double_quant?: boolean;
+  nf4_keeps_inputs?: boolean;
 }
 
 export interface ScenarioStrategyClientsClasses {

@@ -96,9 +96,6 @@ void check_norms(const ScenarioSpec& scenario, const ModelSpec& model, Problems&
   if (has_megatron_modules(job)) {
     why = "Megatron's RMSNorm is one kernel";
     where = {scenario.place("job.framework"), "the framework is here"};
-  } else if (job.lora) {
-    why = "frozen norms are simulated as one kernel";
-    where = {scenario.place("job.finetune"), "job.finetune is set here"};
   } else if (!has_rms_norm_kernels(model.model.run)) {
     why = fmt::format("the model '{}' has no RMSNorm kernel", model.model.name);
   }

@@ -29,6 +29,8 @@ namespace {
 
 constexpr std::size_t most_links = 5;
 constexpr std::size_t most_programs = 16;
+constexpr std::array<std::string_view, 3> words_of_targets{
+    "projections of queries and values", "attention's linear layers", "all linear layers of blocks"};
 
 void add_variables(Fields& fields, const Job& job) {
   std::string variables;
@@ -95,12 +97,10 @@ void write_job(Fields& fields, const Run& run) {
                                  fp8->by_transformer_engine ? "Transformer Engine" : "torchao")
                    : std::string{name_of(job.precision)});
   if (job.lora)
-    fields.add("fine-tuning",
-               fmt::format("{} of rank {} on {}; all other parameters are frozen in {}",
-                           job.lora->quantised ? "QLoRA" : "LoRA", job.lora->rank,
-                           job.lora->targets == Lora::Targets::attention ? "attention's linear layers"
-                                                                         : "all linear layers of blocks",
-                           job.lora->quantised ? "NF4 and 16 bits" : "16 bits"));
+    fields.add("fine-tuning", fmt::format("{} of rank {} on {}; all other parameters are frozen in {}",
+                                          job.lora->quantised ? "QLoRA" : "LoRA", job.lora->rank,
+                                          words_of_targets[static_cast<std::size_t>(job.lora->targets)],
+                                          job.lora->quantised ? "NF4 and 16 bits" : "16 bits"));
   if (is_model_parallel) fields.add("layout", describe(job.layout, job));
   fields.add("strategy", describe(job.strategy));
   if (job.local_sgd) fields.add("workers", describe(*job.local_sgd));

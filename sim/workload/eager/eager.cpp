@@ -300,6 +300,10 @@ Tensor Eager::layer_scale(const std::string& name, Tensor x, std::int64_t channe
 
 Tensor Eager::dropout(const std::string& name, Tensor x) {
   open(name);
+  return dropped(x);
+}
+
+Tensor Eager::dropped(Tensor x) {
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
   auto& function = node({x});
   save(make(elements / 4, Number::fp32, false));  // the mask: a byte per element

@@ -320,6 +320,8 @@ class Eager {
   Tensor with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, std::int64_t outputs, Split split);
   void exchange_of_frozen(Node& node, Tensor x, Bytes gathered, Bytes gradient);
   bool is_in_block() const;
+  bool has_adapter(const Layer& layer) const;
+  Tensor dropped(Tensor x);
   bool is_quantised() const { return settings_.lora && settings_.lora->quantised && is_in_block(); }
   std::vector<Operation> dequantised(double elements) const;
   /// Whether 16-bit weight gradients are accumulated in fp32 buffers.
