@@ -45,6 +45,12 @@ Json memory_json(const MemoryUse& memory, bool knows_activations) {
           {"needed_bytes", amount(memory.needed().value())}};
 }
 
+Json peak_of_run_json(const PeakOfRun& peak) {
+  return {{"allocated_bytes", amount(peak.allocated.value())},
+          {"decided_by", peak.decided_by},
+          {"step", peak.step > 0 ? Json(peak.step) : Json(nullptr)}};
+}
+
 /// 90 % prediction interval of the memory that a GPU needs; null where not all activations are known.
 Json memory_range_json(const Run& run, const MemoryRange& range) {
   if (!knows_memory(run.scenario)) return nullptr;
@@ -108,6 +114,7 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"memory_verdict", memory_verdict_json(run, range)},
             {"memory_largest_part", range.largest_part},
             {"memory", memory_json(memory, knows_memory(run.scenario))},
+            {"peak_of_run", peak_of_run_json(peak_of_run(run.scenario, memory))},
             {"price", price_json(run.scenario.platform.price)},
             {"bottleneck", bottleneck_json(run.measured.bottleneck)},
             {"links", std::move(links)},

@@ -231,6 +231,12 @@ void write_results(Fields& fields, const Run& run, Detail detail) {
                                   name_of(run.scenario.job.precision)));
   }
   fields.add("memory", memory_in_words(run));
+  const auto peak = peak_of_run(run.scenario, run.measured.memory);
+  if (detail == Detail::full && peak.step > 0)
+    fields.add(
+        "peak of run",
+        fmt::format("{} allocated in step {}, when DDP rebuilds its buckets beside the first; {} in others",
+                    bytes_text(peak.allocated), peak.step, bytes_text(metrics.peak_memory)));
   if (detail == Detail::full) add_details(fields, metrics);
   add_loading(fields, metrics, run.scenario.job.input);
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
