@@ -85,6 +85,7 @@ class Run(_Document):
     costs: dict | None  #: in comparisons: `run_hours` and `run_usd` for the requested samples, and more
     training: dict | None  #: time and cost of a whole training, if requested
     largest_batch: dict | None  #: if requested
+    changes_to_fit: list[dict] | None  #: with `fit`, of a job that does not fit as written
     set: dict[str, str]  #: keys varied by a sweep
     document: dict = field(repr=False)
 

@@ -128,6 +128,26 @@ void add_largest_batch(Fields& fields, const LargestBatch& largest, const Scenar
              Paint::bold);
 }
 
+/// Changes that make the job fit, by the time that they add to its step.
+void write_changes_to_fit(std::ostream& out, const RunQuestions& questions, const Style& style) {
+  constexpr std::size_t most_changes = 6;
+  if (questions.changes_to_fit.empty()) return;
+  using enum Table::Align;
+  Table table{
+      {{"what makes it fit as written", left}, {"step", right}, {"", right}, {"memory", right}, {"", left}}};
+  for (std::size_t i = 0; i < std::min(questions.changes_to_fit.size(), most_changes); ++i) {
+    const auto& change = questions.changes_to_fit[i];
+    std::string keys;
+    for (const auto& [key, value] : change.set)
+      keys += fmt::format("{}{}={}", keys.empty() ? "" : " ", key, value);
+    table.add({keys, time_text(change.step_time),
+               fmt::format("{:+.0f} %", -100 * change.gain(questions.step_as_written)),
+               bytes_text(change.needs), std::string{name_of(change.verdict)}});
+  }
+  out << '\n';
+  table.write(out, style, "  ");
+}
+
 /// One phrase for each class of provenance, in the order of the enum.
 constexpr std::array<std::string_view, 5> provenance_sentences{
     "measured on this GPU model, with such collectives",
@@ -331,6 +351,7 @@ void write_text(std::ostream& out, const Run& run, const Style& style, Detail de
     out << '\n';
   }
   write_breakdown(out, run.measured.metrics, style, detail);
+  write_changes_to_fit(out, questions, style);
   if (detail == Detail::full) write_programs(out, run, style);
   out << '\n';
   const auto bottleneck = describe(run.measured.bottleneck);
