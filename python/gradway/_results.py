@@ -73,6 +73,7 @@ class Run(_Document):
     does_not_fit: str | None  #: why
     gpu_memory_bytes: float | None
     memory_verdict: str | None  #: fits, tight, may not fit or does not fit; None if not all activations are known
+    peak_of_run: dict  #: peak allocation over all steps: allocated_bytes, decided_by, step (None: all but the first)
     memory_largest_part: str | None  #: parameters, gradients, optimizer, activations, buffers or framework
     memory: dict[str, float]  #: bytes by purpose
     bottleneck: Bottleneck
@@ -84,6 +85,7 @@ class Run(_Document):
     costs: dict | None  #: in comparisons: `run_hours` and `run_usd` for the requested samples, and more
     training: dict | None  #: time and cost of a whole training, if requested
     largest_batch: dict | None  #: if requested
+    changes_to_fit: list[dict] | None  #: with `fit`, of a job that does not fit as written
     set: dict[str, str]  #: keys varied by a sweep
     document: dict = field(repr=False)
 

@@ -41,9 +41,14 @@ ScenarioJob = TypedDict("ScenarioJob", {
     "segment": int,
     "document_length": int,
     "recompute_every": int,
+    "recompute_offload": bool,
+    "loss_chunk": int,
     "finetune": Literal["full", "lora", "qlora"],
     "lora_rank": int,
-    "lora_targets": Literal["attention", "all_linear"],
+    "lora_targets": Literal["query_value", "attention", "all_linear"],
+    "lora_dropout": bool,
+    "double_quant": bool,
+    "nf4_keeps_inputs": bool,
 }, total=False)
 
 ScenarioStrategyClientsClasses = TypedDict("ScenarioStrategyClientsClasses", {

@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "sim/base/problem.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/cli/shell/progress.hpp"
 #include "sim/cli/shell/training_options.hpp"
 #include "sim/cli/shell/what_if.hpp"
+#include "sim/compute/memory_range.hpp"
 #include "sim/config/scenario_yaml.hpp"
 #include "sim/files/gzip_stream.hpp"
 #include "sim/report/page/page.hpp"
@@ -20,6 +22,7 @@
 #include "sim/report/trace/trace.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/run/whole_timeline.hpp"
+#include "sim/study/explain/changes_to_fit.hpp"
 #include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
@@ -41,6 +44,24 @@ struct RunArguments {
   bool what_if = false;
 };
 
+/// Takes the largest batch. Of a job that does not fit as written, answers what would make it fit, and leaves
+/// the batch as it is if no batch fits.
+void answer_fit(Scenario& scenario, const std::string& engine, report::RunQuestions& questions) {
+  if (trains(scenario.job.strategy) && knows_memory(scenario)) {
+    const auto measured = simulate(scenario, engine).measured;
+    if (!fits(scenario, measured.memory)) {
+      questions.step_as_written = measured.metrics.step_time;
+      questions.changes_to_fit = changes_to_fit(scenario, engine, hardware_threads());
+    }
+  }
+  try {
+    questions.largest_batch = largest_batch(scenario);
+    scenario.job.batch_per_gpu = questions.largest_batch->batch;
+  } catch (const ConfigError&) {
+    if (questions.changes_to_fit.empty()) throw;
+  }
+}
+
 /// @param questions gets the largest batch if `--fit` is given; then the run has this batch. It also gets the
 /// ways of a dataset that is staged
 Run simulated(const RunArguments& arguments, const std::vector<Override>& overrides, const DataPath& data,
@@ -52,9 +73,8 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
   announce_large_platform(context, scenario.platform);
   check_goal(questions.goal, arguments.training, scenario);
   if (arguments.fit) {
-    report_progress(on_progress, "searching for the largest batch");
-    questions.largest_batch = largest_batch(scenario);
-    scenario.job.batch_per_gpu = questions.largest_batch->batch;
+    report_progress(on_progress, "searching for the largest batch and for what makes the job fit");
+    answer_fit(scenario, arguments.engine, questions);
   }
   const auto fold = arguments.no_folding ? FoldRanks::no : FoldRanks::yes;
   auto run = simulate(std::move(scenario), arguments.engine, fold, on_progress, FoldMicroBatches::yes,
@@ -115,7 +135,9 @@ Action add_run(CLI::App& app) {
   add_scenario(app, arguments->scenario);
   add_overrides(app, arguments->set);
   add_shorthands(app, arguments->shorthands);
-  add_flag(app, "--fit", arguments->fit, "use the largest batch that fits into the GPU's memory");
+  add_flag(
+      app, "--fit", arguments->fit,
+      "use the largest batch that fits into the GPU's memory, and name what makes the job fit as written");
   add_training_options(app, arguments->training);
   add_engine(app, arguments->engine);
   add_price_options(app, arguments->price);

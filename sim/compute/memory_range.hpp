@@ -40,6 +40,14 @@ bool knows_memory(const Scenario& scenario);
 
 MemoryRange memory_range(const Scenario& scenario, const MemoryUse& memory);
 
+/// PyTorch's peak allocation over all steps of a run, without loading and checkpoints.
+struct PeakOfRun {
+  Bytes allocated{};
+  std::string_view decided_by{};  ///< "first buckets", or the largest part of the peak of a step
+  int step = 0;                   ///< the only step with this peak; 0: all but the first
+};
+PeakOfRun peak_of_run(const Scenario& scenario, const MemoryUse& memory);
+
 /// Whether the expected memory fits: the verdict is `fits` or `tight`.
 bool fits(const Scenario& scenario, const MemoryUse& memory);
 /// Whether the upper end of the interval fits: the verdict is `fits`.

@@ -185,6 +185,7 @@ class StepBuilder {
       }
       place.go_to({model_task->block, passes_.layer_of_rank(model_task->task.layer)}, leave,
                   [&](Module module) {
+                    if (module.kind == Module::Kind::block) move_input(module.index, Place::host);
                     sync_.before_forward(tasks_, passes_.of_rank(module));
                     if (const auto* norm = synchronised(module))
                       sync_statistics(tasks_, *norm, scenario_.job.gpus);
@@ -241,9 +242,25 @@ class StepBuilder {
     if (is_pipeline()) sync_.after_backward_pass(tasks_);
   }
 
+  /// Moves the input of a recomputed block between GPU and pinned host memory on the stream of the kernels.
+  /// @source torch/autograd/graph.py (save_on_cpu): the CPU waits for the copy to the host only
+  void move_input(std::int32_t of_block, Place to) {
+    const auto bytes = costs_.memory.block_input;
+    if (bytes == 0_B || (of_block + 1) % scenario_.job.recompute_every != 0) return;
+    Task task;
+    task.name = to == Place::host ? "input to the host" : "input from the host";
+    task.work = Copy{.bytes = bytes, .to = to};
+    task.phase = to == Place::host ? Phase::forward : Phase::backward;
+    task.stream = compute_stream;
+    task.launch = tasks_.gpu().launch_cost * costs_.slower_host;
+    task.host_waits = to == Place::host;
+    tasks_.add(std::move(task));
+  }
+
   /// Repeats the forward pass of a block, or the parts of it that were not kept.
   void recompute(std::int32_t of_block) {
     if ((of_block + 1) % scenario_.job.recompute_every != 0) return;
+    move_input(of_block, Place::gpu);
     ModulePosition place;
     const auto leave = [&](Module module) { sync_.after_recompute(tasks_, module); };
     const auto enter = [&](Module module) { sync_.before_recompute(tasks_, module); };

@@ -37,9 +37,22 @@ Lack whole_blocks(const KeyContext& context) {
   return lack_unless(runs_blocks_again(recompute) && recompute != Recompute::selective_op,
                      "no whole blocks are recomputed", "leave it out, or write 'recompute: full'");
 }
+Lack offloaded_inputs(const KeyContext& context) {
+  if (!context.model.run) return lack_unless(false, "the kernels of the model are recorded");
+  return whole_blocks(context);
+}
 Lack class_loss(const KeyContext& context) {
   return lack_unless(context.model.tables.empty(),
                      "the loss of a recommendation model has no logits of classes");
+}
+Lack chunks(const KeyContext& context) {
+  const auto& job = context.job;
+  const auto rows = std::int64_t{job.sequence > 0 ? job.sequence : context.model.tokens_per_sample} *
+                    job.batch_per_gpu / job.layout.context;
+  if (job.layout.tensor > 1 || has_megatron_modules(job))
+    return lack_unless(false, "tensor ranks and Megatron compute the loss of all tokens at a time");
+  if (context.model.causal_heads == 0) return lack_unless(false, "the model is no decoder");
+  return lack_unless(job.loss_chunk < rows, "a micro-batch of a rank has no more tokens");
 }
 }  // namespace job_lacks
 
@@ -189,6 +202,21 @@ FieldTable make_fields(std::type_identity<Job>) {
             {.is_echoed = [](const Job& job) { return job.recompute_every > 1; },
              .affects = {.kernels = true},
              .lack = job_lacks::whole_blocks}),
+      field(
+          "recompute_offload", &Job::recompute_offload, value::Boolean{},
+          "with recompute full: the inputs of recomputed blocks wait in pinned host memory for the backward "
+          "pass; the CPU waits for each copy to the host (activation_checkpointing_offload of Hugging Face "
+          "Accelerate, PyTorch's save_on_cpu around checkpointed blocks)",
+          {.is_echoed = [](const Job& job) { return job.recompute_offload; },
+           .affects = {.launches = true},
+           .lack = job_lacks::offloaded_inputs}),
+      field(
+          "loss_chunk", &Job::loss_chunk, value::Whole{1, 1 << 24},
+          "tokens whose logits exist at a time: output layer and loss run in checkpointed chunks, which the "
+          "backward pass computes again (TRL's loss_type chunked_nll has 256); default: all tokens",
+          {.is_echoed = [](const Job& job) { return job.loss_chunk > 0; },
+           .affects = {.kernels = true},
+           .lack = job_lacks::chunks}),
       custom<Job>(
           "finetune", value::Words{"a fine-tuning method", finetune_words},
           "parameters that are trained. full: all; lora: low-rank adapters of linear layers (PEFT), with all "
@@ -202,10 +230,32 @@ FieldTable make_fields(std::type_identity<Job>) {
                   [](const Job& job) { return job.lora ? std::optional{job.lora->rank} : std::nullopt; }),
       custom<Job>(
           "lora_targets", value::Words{"a choice of LoRA targets", lora_target_words},
-          "with finetune lora or qlora: linear layers with adapters: those of attention (q, k, v, o), "
-          "or all of the blocks",
+          "with finetune lora or qlora: linear layers with adapters: those of queries and values (PEFT's "
+          "default), those of attention (q, k, v, o), or all of the blocks",
           {.default_text = "all_linear"},
-          [](const Job& job) { return job.lora ? std::optional{job.lora->targets} : std::nullopt; })};
+          [](const Job& job) { return job.lora ? std::optional{job.lora->targets} : std::nullopt; }),
+      custom<Job>(
+          "lora_dropout", value::Boolean{},
+          "with finetune lora or qlora: adapters drop some of their inputs (PEFT's lora_dropout above 0), "
+          "and keep what is left, with a mask, for the backward pass",
+          {.default_text = "false"},
+          [](const Job& job) {
+            return job.lora && job.lora->drops_inputs ? std::optional{true} : std::nullopt;
+          }),
+      custom<Job>("double_quant", value::Boolean{},
+                  "with finetune qlora: the scales of NF4 are quantised, too (bitsandbytes' "
+                  "bnb_4bit_use_double_quant; always in torchtune)",
+                  {.default_text = "true"},
+                  [](const Job& job) {
+                    return job.lora && !job.lora->double_quant ? std::optional{false} : std::nullopt;
+                  }),
+      custom<Job>(
+          "nf4_keeps_inputs", value::Boolean{},
+          "with finetune qlora: 4-bit layers keep their inputs for the backward pass, as bitsandbytes before "
+          "0.43.3 does; affects memory only",
+          {.default_text = "false"}, [](const Job& job) {
+            return job.lora && job.lora->keeps_inputs ? std::optional{true} : std::nullopt;
+          })};
 }
 
 }  // namespace gradway

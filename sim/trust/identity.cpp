@@ -93,7 +93,9 @@ class Values {
     fields(settings, &FieldEffects::exchange);
     if constexpr (requires { replicas_of(settings); }) one(replicas_of(settings));
   }
-  void one(const Lora& lora) { add(lora.rank, lora.targets, lora.quantised); }
+  void one(const Lora& lora) {
+    add(lora.rank, lora.targets, lora.quantised, lora.drops_inputs, lora.double_quant);
+  }
   void one(const BackgroundFlow& flow) {
     add(flow.from, flow.to, flow.rate, flow.load, flow.weight, flow.start, flow.end, flow.period);
   }

@@ -29,7 +29,10 @@ TEST_CASE("a report has a number or null for each metric that a sweep shows", "[
   CHECK(result->figure("step_time_s") == 0.1);
   CHECK(result->figure("samples_per_s") == std::numeric_limits<double>::infinity());
   CHECK(result->known("exposed_communication_s") == 0.0);
-  CHECK(result->fits());
+  CHECK(result->fits_for_sure() == true);
+  auto doubtful = with_metrics(figures);
+  doubtful.replace(doubtful.find("\"fits\": true"), 12, "\"fits\": null");
+  CHECK_FALSE(read_result(doubtful)->fits_for_sure());
   CHECK(read_result(with_metrics(figures, ", \"links\": [{\"name\": \"a\"}]")));
 }
 

@@ -100,6 +100,11 @@ TEST_CASE("a point that does not fit says so instead of its figures, and is not 
   std::ostringstream csv;
   report::write_csv(csv, sweep);
   CHECK_THAT(csv.str(), Contains("fits,provenance,error\n") && Contains(",false,measured,\n"));
+  auto doubtful = sweep;
+  doubtful.points[0].result.may_not_fit = true;
+  std::ostringstream unknown;
+  report::write_csv(unknown, doubtful);
+  CHECK_THAT(unknown.str(), Contains(",,measured,\n"));
   CHECK_THAT(table_of(made_up({caps}, {too_large, too_large, too_large})),
              Contains("\nno point fits\n") && !Contains("fastest"));
 }

@@ -49,6 +49,10 @@ TEST_CASE("DDP keeps, reduces and buckets 16-bit states in half the bytes") {
     CHECK(use.parameters == Bytes{width * parameters});
     CHECK(use.buckets == Bytes{width * parameters});
     CHECK(use.first_buckets == use.buckets);
+    const auto peak = peak_of_run(scenario, use);
+    CHECK(peak.allocated == use.allocated() + use.buckets);
+    CHECK(peak.decided_by == "first buckets");
+    CHECK(peak.step == 2);
     CHECK(use.gradients == 0_B);
     CHECK(use.optimizer_state.value() >= 2 * width * parameters);
     CHECK(sent(scenario, CollectiveKind::all_reduce) == Bytes{width * parameters});

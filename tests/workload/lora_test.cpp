@@ -123,7 +123,7 @@ TEST_CASE("with transformers, QLoRA keeps what is not quantised and hidden state
   CHECK(frozen_size(true) - frozen_size(false) == Approx((4 - 2) * kept));
   const auto outputs_of_block = [&](bool hugging_face) {
     const auto layers = layers_of(decoder(small_llama(2)), 0, false, lora_of(Lora::Targets::attention, true));
-    return layer(step(hugging_face), layers, "h.0.mlp.fc2").output.value();
+    return layer(step(hugging_face), layers, "h.0.mlp.residual").output.value();
   };
   CHECK(outputs_of_block(true) == 4 * rows * hidden);
   CHECK(outputs_of_block(false) == 2 * rows * hidden);
@@ -194,7 +194,7 @@ TEST_CASE("NF4 weights of blocks are dequantised to 16 bits before each product"
              one.size[1] + one.size[2] == hidden + mlp;
     });
     REQUIRE(product - pass->begin() >= 3);
-    CHECK((product - 1)->bytes.value() == Approx(weight * (nf4_bytes + 2)));
+    CHECK((product - 1)->bytes.value() == Approx(weight * (qlora.nf4_bytes() + 2)));
     CHECK((product - 2)->bytes.value() == Approx(8 * weight / 64));
   }
   CHECK(count_in(step, "product bf16 nt") == 2 * 7 * 3 + 1);
@@ -233,4 +233,58 @@ TEST_CASE("frozen layers run two products in fp8 or nvfp4 and never cast their w
   CHECK(count_in(step, product) == 2 * 7 * 2 - 3);
   CHECK(count_in(step, cast) == count_in(step, product));
   for (const auto& of : step.layers) CHECK(of.once.empty());
+}
+
+// Two bytes per element, and a byte per element of a mask.
+TEST_CASE("adapters that drop inputs keep a mask and what is left", "[lora]") {
+  auto drops = lora_of(Lora::Targets::query_value);
+  drops.drops_inputs = true;
+  const auto plain = kept_by_block(lora_of(Lora::Targets::query_value));
+  CHECK(kept_by_block(drops) - plain == 2 * 3 * rows * hidden - 2 * rows * hidden);  // of queries and values
+}
+
+TEST_CASE("adapters of queries and values have two of attention's four layers", "[lora]") {
+  const auto parameters = [](Lora::Targets targets) {
+    double count = 0;
+    for (const auto& layer_of_block : layers_of(decoder(small_llama(1)), 0, false, lora_of(targets)))
+      count += static_cast<double>(layer_of_block.parameter_count());
+    return count;
+  };
+  CHECK(parameters(Lora::Targets::query_value) == rank * (hidden + hidden) + rank * (hidden + keys));
+  CHECK(parameters(Lora::Targets::attention) - parameters(Lora::Targets::query_value) ==
+        rank * (hidden + keys) + rank * (hidden + hidden));
+}
+
+TEST_CASE("NF4 without double quantisation has a 32-bit scale per 64 weights", "[lora]") {
+  Lora lora{.quantised = true};
+  CHECK(lora.nf4_bytes() == Approx(0.515869140625));
+  lora.double_quant = false;
+  CHECK(lora.nf4_bytes() == 0.5625);
+}
+
+// The inputs of a block's layers: those of the query, key and value projections and of gate and up are one
+// each; that of the output projection is saved by attention anyway.
+TEST_CASE("4-bit layers of bitsandbytes before 0.43.3 keep their inputs", "[lora]") {
+  auto keeps = lora_of(Lora::Targets::query_value, true);
+  const auto plain = kept_by_block(keeps);
+  keeps.keeps_inputs = true;
+  CHECK(kept_by_block(keeps) - plain == 2 * rows * (hidden + mlp));
+}
+
+TEST_CASE("frozen RMSNorms of separate operations keep their input in fp32, and nothing for the weight",
+          "[lora]") {
+  const auto kept = [](bool composed, const std::optional<Lora>& lora) {
+    const auto of_layers = [&](int layers) {
+      const auto step = eager_step(model_of(decoder(small_llama(layers))), {.batch = batch,
+                                                                            .precision = Precision::bf16,
+                                                                            .half_parameters = true,
+                                                                            .lora = lora,
+                                                                            .composed_norms = composed});
+      return step.memory.activations[step.memory.forward - 1].value();
+    };
+    return of_layers(3) - of_layers(2);
+  };
+  // Of two norms: fp32 instead of 16 bits, which the residual stream does not keep either.
+  CHECK(kept(true, lora_of()) - kept(false, lora_of()) == 2 * (4 - 2) * rows * hidden);
+  CHECK(kept(true, std::nullopt) - kept(false, std::nullopt) == 2 * (4 - 2 + 4) * rows * hidden);
 }

@@ -134,3 +134,54 @@ TEST_CASE("every n-th block is recomputed") {
   CHECK(kept(6, settings_of(Recompute::full, 3)) - kept(3, settings_of(Recompute::full, 3)) ==
         2 * of_all + 2 * rows * hidden);
 }
+
+TEST_CASE("offloaded inputs of blocks are on the GPU from the recomputation on") {
+  const auto settings = settings_of(Recompute::full);
+  auto offloads = settings;
+  offloads.recompute_offload = true;
+  const auto model = model_of(decoder(small_llama(3)));
+  const auto on_gpu = eager_step(model, settings).memory;
+  const auto offloaded = eager_step(model, offloads).memory;
+  const Bytes input{2 * rows * hidden};
+  CHECK(offloaded.block_input == input);
+  CHECK(kept(3, settings) - kept(3, offloads) == 3 * input.value());
+  // When the last block has been recomputed, the inputs of the other two are on the host.
+  const auto in_last_block = on_gpu.activations.size() - on_gpu.forward + 5;
+  CHECK(on_gpu.activations[in_last_block] - offloaded.activations[in_last_block] == 2 * input);
+}
+
+// 16-bit sizes: q of queries, k of keys and values of a rank.
+TEST_CASE("PyTorch's ring attention merges parts and adds their gradients in fp32") {
+  constexpr int ranks = 4;
+  const auto model = model_of([](Eager& run) {
+    const auto own = run.tokens(tokens);
+    const auto x = run.embedding("e", own, 100, hidden);
+    const auto width = hidden;
+    const std::vector<Tensor> qkv{run.linear("q", x, own, hidden, width, false),
+                                  run.linear("k", x, own, hidden, keys, false),
+                                  run.linear("v", x, own, hidden, keys, false)};
+    run.attention("attention", qkv,
+                  {.heads = heads, .kv_heads = 2, .tokens = own, .head_size = hidden / heads});
+  });
+  const auto temporaries = [&](ContextMethod method, bool megatron) {
+    const auto memory = eager_step(model, {.precision = Precision::bf16,
+                                           .half_parameters = true,
+                                           .attention = AttentionKernel::cudnn,
+                                           .megatron = megatron,
+                                           .context = ranks,
+                                           .context_method = method})
+                            .memory;
+    return std::pair{memory.activations[memory.forward - 1].value(),
+                     memory.activations[memory.forward].value()};
+  };
+  const double q = 2 * rows / ranks * hidden;
+  const double k = 2 * rows / ranks * 2 * keys;
+  for (const auto method : {ContextMethod::ring, ContextMethod::all_gather}) {
+    const bool gathers = method == ContextMethod::all_gather;
+    const auto [forward, backward] = temporaries(method, false);
+    const auto [of_megatron, of_megatron_backward] = temporaries(method, true);
+    CHECK(forward - of_megatron == (gathers ? ranks + 1 : 3) * k + 9 * q - (gathers ? ranks : 2) * k);
+    CHECK(backward - of_megatron_backward ==
+          (gathers ? ranks + 1 : 3) * k + 5 * q + 7 * k - (gathers ? 2 * ranks : 4) * k);
+  }
+}

@@ -35,9 +35,14 @@ export interface ScenarioJob {
   segment?: number;
   document_length?: number;
   recompute_every?: number;
+  recompute_offload?: boolean;
+  loss_chunk?: number;
   finetune?: 'full' | 'lora' | 'qlora';
   lora_rank?: number;
-  lora_targets?: 'attention' | 'all_linear';
+  lora_targets?: 'query_value' | 'attention' | 'all_linear';
+  lora_dropout?: boolean;
+  double_quant?: boolean;
+  nf4_keeps_inputs?: boolean;
 }
 
 export interface ScenarioStrategyClientsClasses {

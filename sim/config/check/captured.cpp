@@ -77,9 +77,9 @@ void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Proble
         fmt::format("job.state_dtype is {}, but the parameters of '{}' were captured in {}",
                     name_of(job.state_dtype), model.model.name, name_of(captured.state_dtype)),
         "leave it out, or capture the program again with parameters of that type");
-  constexpr std::array keys{"job.attention",      "job.memory_format",  "job.compile",   "job.fused_loss",
-                            "job.composed_norms", "job.implementation", "job.recompute", "job.finetune",
-                            "job.float_logits",   "job.experts",        "job.fusions"};
+  constexpr std::array keys{"job.attention",  "job.memory_format",  "job.compile",        "job.fused_loss",
+                            "job.loss_chunk", "job.composed_norms", "job.implementation", "job.recompute",
+                            "job.finetune",   "job.float_logits",   "job.experts",        "job.fusions"};
   if (job.sequence > 0 && job.sequence != captured.sequence && captured.second == nullptr)
     add("job.sequence",
         fmt::format("job.sequence is {}, but '{}' was captured with {} tokens only", job.sequence,

@@ -24,6 +24,7 @@ std::string read_by_host(const ScenarioSpec& scenario, const Model& model) {
     if (waited == model.profile->launches.end()) return "";
     return fmt::format("the profile '{}' waits for the GPU after '{}'", model.name, waited->name);
   }
+  if (job.recompute_offload) return "the CPU waits for inputs of blocks (job.recompute_offload)";
   if (job.host_reads > 0 && job.host_reads_after != HostReadsAfter::optimizer)
     return "the program reads values back (job.host_reads)";
   if (model.experts.number > 0 && waits_for_row_counts(job))

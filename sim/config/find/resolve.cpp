@@ -49,8 +49,8 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
 void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const bool follows = static_cast<bool>(model.model.run);
   for (const auto* key :
-       {"job.attention", "job.memory_format", "job.compile", "job.fused_loss", "job.composed_norms",
-        "job.implementation", "job.fusions", "job.sequence", "job.document_length"}) {
+       {"job.attention", "job.memory_format", "job.compile", "job.fused_loss", "job.loss_chunk",
+        "job.composed_norms", "job.implementation", "job.fusions", "job.sequence", "job.document_length"}) {
     if (follows || !scenario.given.contains(key) || states_default(scenario.job, key) ||
         !trains(scenario.job.strategy))
       continue;
@@ -96,9 +96,6 @@ void check_norms(const ScenarioSpec& scenario, const ModelSpec& model, Problems&
   if (has_megatron_modules(job)) {
     why = "Megatron's RMSNorm is one kernel";
     where = {scenario.place("job.framework"), "the framework is here"};
-  } else if (job.lora) {
-    why = "frozen norms are simulated as one kernel";
-    where = {scenario.place("job.finetune"), "job.finetune is set here"};
   } else if (!has_rms_norm_kernels(model.model.run)) {
     why = fmt::format("the model '{}' has no RMSNorm kernel", model.model.name);
   }

@@ -11,6 +11,7 @@
 #include "sim/config/read/nccl_variables.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/read/scenario_parts.hpp"
+#include "sim/config/yaml/parse_value.hpp"
 #include "sim/config/yaml/quantities.hpp"
 #include "sim/workload/profile_words.hpp"
 
@@ -29,16 +30,27 @@ void read_finetune(Reader& job, Job& result) {
   Lora lora{.quantised = how == Finetuning::qlora};
   lora.rank = job.optional("lora_rank", integer(1, 65536), lora.rank);
   lora.targets = job.optional("lora_targets", one_of("a choice of LoRA targets", lora_targets), lora.targets);
+  lora.drops_inputs = job.optional("lora_dropout", boolean, false);
+  lora.double_quant = job.optional("double_quant", boolean, true);
+  lora.keeps_inputs = job.optional("nf4_keeps_inputs", boolean, false);
+  const auto refuse = [&](const char* key, bool counts, std::string_view needed) {
+    if (counts)
+      job.error(job.value_place(key),
+                fmt::format("job.{} has no effect: job.finetune is {}", key,
+                            how == Finetuning::full ? "full" : "lora"),
+                fmt::format("leave it out, or write 'finetune: {}'", needed));
+  };
+  if (how != Finetuning::qlora) {
+    refuse("double_quant", !lora.double_quant, "qlora");
+    refuse("nf4_keeps_inputs", lora.keeps_inputs, "qlora");
+  }
   if (how != Finetuning::full) {
     result.lora = lora;
     return;
   }
-  for (const auto& [key, counts] :
-       {std::pair{"lora_rank", lora.rank != Lora{}.rank}, {"lora_targets", lora.targets != Lora{}.targets}}) {
-    if (counts)
-      job.error(job.value_place(key), fmt::format("job.{} has no effect: job.finetune is full", key),
-                "leave it out, or write 'finetune: lora'");
-  }
+  refuse("lora_rank", lora.rank != Lora{}.rank, "lora");
+  refuse("lora_targets", lora.targets != Lora{}.targets, "lora");
+  refuse("lora_dropout", lora.drops_inputs, "lora");
 }
 
 void read_job(Reader job, bool trains, ScenarioSpec& spec) {

@@ -37,7 +37,7 @@ constexpr std::string_view metrics_path = "/metrics/";
 
 constexpr std::array page_keys{
     PageKey{error_path.data(), true},
-    PageKey{"/fits", false, [](const PointResult& point) { return Json(point.fits()); }},
+    PageKey{"/fits", false, [](const PointResult& point) { return or_null(point.fits_for_sure()); }},
     PageKey{"/does_not_fit", true, [](const PointResult& point) { return text_or_null(point.does_not_fit); }},
     PageKey{"/scenario/model", true, [](const PointResult& point) { return text_or_null(point.model); }},
     PageKey{"/scenario/platform", true,

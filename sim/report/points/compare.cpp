@@ -120,8 +120,9 @@ void write_csv(std::ostream& out, const PlatformComparison& compared) {
     out << ',';
     for (const auto& figure : ranged_figures(run, whole_run(compared, run))) out << cells(figure);
     out << csv_cell(describe(run.bottleneck).resource)
-        << fmt::format(",{},{},{},true,\n", name_of(run.provenance), mark(ranks.fastest, i, "fastest"),
-                       mark(ranks.cheapest, i, "cheapest"));
+        << fmt::format(",{},{},{},{},\n", name_of(run.provenance), mark(ranks.fastest, i, "fastest"),
+                       mark(ranks.cheapest, i, "cheapest"),
+                       run.verdict == MemoryVerdict::may_not_fit ? "" : "true");
   }
   for (const auto& omitted : compared.left_out) {
     out << csv_cell(omitted.platform) << ',' << csv_cell(omitted.gpus)

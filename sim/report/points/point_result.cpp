@@ -69,6 +69,7 @@ PointResult result_in(const Json& report) {
   result.step_high = number_or_none(range.at(1));
   result.errors = errors_of(report.at("uncertainties"));
   if (const auto& why = report.at("does_not_fit"); !why.is_null()) result.does_not_fit = why;
+  result.may_not_fit = report.contains("fits") && report.at("fits").is_null();
   result.bottleneck = report.at("bottleneck").at("resource");
   result.provenance = report.at("provenance");
   result.basis = report.at("basis");

@@ -29,7 +29,8 @@ struct PointResult {
   std::vector<PointMetric> metrics{};
   std::optional<double> step_low{}, step_high{};  ///< 90 % prediction interval of the step time, in seconds
   std::vector<PossibleError> errors{};            ///< of the step time
-  std::string does_not_fit{};                     ///< reason; empty if the job fits
+  std::string does_not_fit{};                     ///< reason; empty if the job fits or may not fit
+  bool may_not_fit = false;                       ///< the expected memory does not fit, its lower end does
   std::string bottleneck{};
   std::string provenance{};
   std::vector<std::string> basis{};
@@ -37,6 +38,8 @@ struct PointResult {
   std::vector<std::string> warning_codes{};  ///< of each; empty in reports of gradway 0.2
 
   bool fits() const { return does_not_fit.empty(); }
+  /// `fits` as in report.json: unknown if the job may not fit.
+  std::optional<bool> fits_for_sure() const { return may_not_fit ? std::nullopt : std::optional{fits()}; }
   /// @return empty if it is unknown or infinite
   std::optional<double> known(std::string_view metric) const;
   /// @return infinity if it is unknown

@@ -92,7 +92,10 @@ void write_csv(std::ostream& out, const Sweep& sweep) {
     for (const auto& value : point.values) out << csv_cell(value) << ',';
     for (const auto& name : names) out << metric_cell(point.result, name) << ',';
     if (point.error.empty())
-      out << (point.result.fits() ? "true," : "false,") << point.result.provenance << ',';
+      out << (point.result.may_not_fit ? ","
+              : point.result.fits()    ? "true,"
+                                       : "false,")
+          << point.result.provenance << ',';
     if (!point.error.empty()) out << ",,";
     out << csv_cell(first_line(point.error)) << '\n';
   }

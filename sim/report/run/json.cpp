@@ -45,6 +45,28 @@ Json memory_json(const MemoryUse& memory, bool knows_activations) {
           {"needed_bytes", amount(memory.needed().value())}};
 }
 
+Json peak_of_run_json(const PeakOfRun& peak) {
+  return {{"allocated_bytes", amount(peak.allocated.value())},
+          {"decided_by", peak.decided_by},
+          {"step", peak.step > 0 ? Json(peak.step) : Json(nullptr)}};
+}
+
+Json changes_to_fit_json(const RunQuestions& questions) {
+  auto changes = Json::array();
+  for (const auto& change : questions.changes_to_fit) {
+    auto set = Json::object();
+    for (const auto& [key, value] : change.set) set[key] = value;
+    changes.push_back({{"name", change.name},
+                       {"words", change.words},
+                       {"set", std::move(set)},
+                       {"step_time_s", change.step_time.value()},
+                       {"gain", change.gain(questions.step_as_written)},
+                       {"memory_verdict", name_of(change.verdict)},
+                       {"needed_bytes", amount(change.needs.value())}});
+  }
+  return changes;
+}
+
 /// 90 % prediction interval of the memory that a GPU needs; null where not all activations are known.
 Json memory_range_json(const Run& run, const MemoryRange& range) {
   if (!knows_memory(run.scenario)) return nullptr;
@@ -108,6 +130,7 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"memory_verdict", memory_verdict_json(run, range)},
             {"memory_largest_part", range.largest_part},
             {"memory", memory_json(memory, knows_memory(run.scenario))},
+            {"peak_of_run", peak_of_run_json(peak_of_run(run.scenario, memory))},
             {"price", price_json(run.scenario.platform.price)},
             {"bottleneck", bottleneck_json(run.measured.bottleneck)},
             {"links", std::move(links)},
@@ -119,6 +142,7 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"warning_codes", codes_of(run.warnings)}};
   if (run.measured.by_program.size() > 1) json["programs"] = programs_json(run);
   if (questions.largest_batch) json["largest_batch"] = largest_batch_json(*questions.largest_batch);
+  if (!questions.changes_to_fit.empty()) json["changes_to_fit"] = changes_to_fit_json(questions);
   if (const auto& input = run.scenario.job.input; input.dataset) json["data_tiers"] = data_tiers_json(input);
   if (questions.ways_in) json["staging"] = ways_in_json(*questions.ways_in, run.scenario.job.input);
   if (const auto& loading = run.measured.metrics.loading; loading && loading->usd_per_million_samples) {

@@ -29,6 +29,8 @@ namespace {
 
 constexpr std::size_t most_links = 5;
 constexpr std::size_t most_programs = 16;
+constexpr std::array<std::string_view, 3> words_of_targets{
+    "projections of queries and values", "attention's linear layers", "all linear layers of blocks"};
 
 void add_variables(Fields& fields, const Job& job) {
   std::string variables;
@@ -95,12 +97,10 @@ void write_job(Fields& fields, const Run& run) {
                                  fp8->by_transformer_engine ? "Transformer Engine" : "torchao")
                    : std::string{name_of(job.precision)});
   if (job.lora)
-    fields.add("fine-tuning",
-               fmt::format("{} of rank {} on {}; all other parameters are frozen in {}",
-                           job.lora->quantised ? "QLoRA" : "LoRA", job.lora->rank,
-                           job.lora->targets == Lora::Targets::attention ? "attention's linear layers"
-                                                                         : "all linear layers of blocks",
-                           job.lora->quantised ? "NF4 and 16 bits" : "16 bits"));
+    fields.add("fine-tuning", fmt::format("{} of rank {} on {}; all other parameters are frozen in {}",
+                                          job.lora->quantised ? "QLoRA" : "LoRA", job.lora->rank,
+                                          words_of_targets[static_cast<std::size_t>(job.lora->targets)],
+                                          job.lora->quantised ? "NF4 and 16 bits" : "16 bits"));
   if (is_model_parallel) fields.add("layout", describe(job.layout, job));
   fields.add("strategy", describe(job.strategy));
   if (job.local_sgd) fields.add("workers", describe(*job.local_sgd));
@@ -126,6 +126,26 @@ void add_largest_batch(Fields& fields, const LargestBatch& largest, const Scenar
                          thousands_text(largest.batch), bytes_text(largest.needs), bytes_text(gpu.memory),
                          of_one_more),
              Paint::bold);
+}
+
+/// Changes that make the job fit, by the time that they add to its step.
+void write_changes_to_fit(std::ostream& out, const RunQuestions& questions, const Style& style) {
+  constexpr std::size_t most_changes = 6;
+  if (questions.changes_to_fit.empty()) return;
+  using enum Table::Align;
+  Table table{
+      {{"what makes it fit as written", left}, {"step", right}, {"", right}, {"memory", right}, {"", left}}};
+  for (std::size_t i = 0; i < std::min(questions.changes_to_fit.size(), most_changes); ++i) {
+    const auto& change = questions.changes_to_fit[i];
+    std::string keys;
+    for (const auto& [key, value] : change.set)
+      keys += fmt::format("{}{}={}", keys.empty() ? "" : " ", key, value);
+    table.add({keys, time_text(change.step_time),
+               fmt::format("{:+.0f} %", -100 * change.gain(questions.step_as_written)),
+               bytes_text(change.needs), std::string{name_of(change.verdict)}});
+  }
+  out << '\n';
+  table.write(out, style, "  ");
 }
 
 /// One phrase for each class of provenance, in the order of the enum.
@@ -231,6 +251,12 @@ void write_results(Fields& fields, const Run& run, Detail detail) {
                                   name_of(run.scenario.job.precision)));
   }
   fields.add("memory", memory_in_words(run));
+  const auto peak = peak_of_run(run.scenario, run.measured.memory);
+  if (detail == Detail::full && peak.step > 0)
+    fields.add(
+        "peak of run",
+        fmt::format("{} allocated in step {}, when DDP rebuilds its buckets beside the first; {} in others",
+                    bytes_text(peak.allocated), peak.step, bytes_text(metrics.peak_memory)));
   if (detail == Detail::full) add_details(fields, metrics);
   add_loading(fields, metrics, run.scenario.job.input);
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan)
@@ -325,6 +351,7 @@ void write_text(std::ostream& out, const Run& run, const Style& style, Detail de
     out << '\n';
   }
   write_breakdown(out, run.measured.metrics, style, detail);
+  write_changes_to_fit(out, questions, style);
   if (detail == Detail::full) write_programs(out, run, style);
   out << '\n';
   const auto bottleneck = describe(run.measured.bottleneck);

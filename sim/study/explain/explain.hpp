@@ -23,6 +23,7 @@ inline constexpr double least_gain = 0.01;
 struct Counterfactual : WhatIf {
   Seconds step_time{};
   MemoryVerdict verdict = MemoryVerdict::fits;  ///< not `fits` if the expected memory exceeds the GPU's
+  Bytes needs{};                                ///< expected memory, of changes that save memory
 
   /// Share of the step that it saves; negative if the step gets longer.
   double gain(Seconds step) const { return (step - step_time) / step; }

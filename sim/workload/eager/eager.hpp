@@ -11,58 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "sim/workload/attention_choice.hpp"
-#include "sim/workload/fp8.hpp"
-#include "sim/workload/lora.hpp"
+#include "sim/workload/eager/eager_settings.hpp"
 #include "sim/workload/model.hpp"
 #include "sim/workload/operation.hpp"
-#include "sim/workload/recompute.hpp"
 #include "sim/workload/step_memory.hpp"
 
 namespace gradway {
-
-/// Settings that determine which kernels PyTorch issues for a model.
-struct EagerSettings {
-  int batch = 1;
-  int sequence = 0;                       ///< tokens per sample of text models; 0: the model's own
-  int document = 0;                       ///< tokens of the documents packed into a sample; 0: one document
-  Precision precision = Precision::fp32;  ///< bf16 and fp16: autocast with fp32 parameters and gradients
-  std::optional<Fp8> fp8{};  ///< linear layers in blocks run in fp8; `precision` is that of other products
-  bool half_parameters = false;  ///< parameters, gradients and activations have 16 bits, without autocast
-  bool channels_last = false;
-  AttentionKernel attention = AttentionKernel::automatic;
-  int compute_capability = 90;  ///< PyTorch chooses the attention kernel by it
-  bool float_logits = false;    ///< under autocast, the loss reads `logits.float()`
-  Recompute recompute = Recompute::none;
-  int recompute_every = 1;  ///< every n-th block is recomputed
-  std::optional<Lora> lora{};
-  bool compiled = false;           ///< torch.compile fuses operations between products
-  bool fused_loss = false;         ///< the loss is one kernel
-  bool composed_norms = false;     ///< RMSNorms run as separate operations where there is a choice
-  bool hugging_face = false;       ///< operations are written out as in the models of transformers
-  int tensor = 1;                  ///< ranks of tensor parallelism
-  bool sequence_parallel = false;  ///< tensor ranks also split the tokens between products
-  bool overlaps_gradients =
-      true;                   ///< the sum of an input gradient overlaps the product of the weight gradient
-  bool sends_pieces = false;  ///< exchanges are split and overlap parts of their product (async TP)
-  bool adds_in_fp32 = false;  ///< products accumulate weight gradients in fp32 buffers
-  bool megatron = false;      ///< Megatron-Core's modules: packed projections, overlapped exchanges
-  Fusions fusions = Fusions::all;  ///< of Megatron's modules
-  int context = 1;                 ///< ranks of context parallelism, which split every sequence
-  ContextMethod context_method = ContextMethod::ring;
-  int expert = 1;         ///< ranks of expert parallelism, which divide the experts of a layer
-  int expert_tensor = 1;  ///< ranks that split each expert
-  /// Rows of the busiest expert rank as a multiple of the mean: by layer with experts, or one for all layers.
-  std::vector<double> expert_imbalance{1};
-  double expert_tokens = 1;      ///< tokens that a dispatcher sends per row of an expert
-  bool fp8_dispatch = false;     ///< rows are sent to experts in fp8
-  bool waits_for_counts = true;  ///< the CPU reads the numbers of rows before it launches experts
-  bool graph_of_step = false;  ///< the CPU never knows the numbers of rows: one CUDA graph has the whole step
-  bool expert_loop = false;    ///< experts run one after another, and the CPU reads the rows of each
-  std::optional<double> expert_capacity{};  ///< capacity factor: room for rows as a multiple of an even share
-
-  bool operator==(const EagerSettings&) const = default;
-};
 
 /// Handle of a tensor of the forward pass.
 struct Tensor {
@@ -309,6 +263,8 @@ class Eager {
     Bytes gathered_in_pieces{};  ///< gathered while it is read: the products are split, the first one gathers
     bool is_gathered = false;    ///< the first of these products was issued
     int consumers = 0;
+    double share = 1;  ///< of its elements that exist at a time: of logits in chunks one chunk's
+    double bytes() const { return share * elements * bytes_of(number); }
   };
   /// A function of autograd.
   struct Node {
@@ -364,6 +320,8 @@ class Eager {
   Tensor with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, std::int64_t outputs, Split split);
   void exchange_of_frozen(Node& node, Tensor x, Bytes gathered, Bytes gradient);
   bool is_in_block() const;
+  bool has_adapter(const Layer& layer) const;
+  Tensor dropped(Tensor x);
   bool is_quantised() const { return settings_.lora && settings_.lora->quantised && is_in_block(); }
   std::vector<Operation> dequantised(double elements) const;
   /// Whether 16-bit weight gradients are accumulated in fp32 buffers.
@@ -408,6 +366,8 @@ class Eager {
   bool keeps_transposes() const;
   void quantise(std::vector<Operation>& pass, Number from, double elements, bool transposed) const;
   void fused_cross_entropy(Tensor logits, double m);
+  void write_loss(Tensor logits, double m, std::int64_t classes, bool shared);
+  void split_loss(Tensor logits, double m);
   void vocabulary_parallel_cross_entropy(Tensor logits, double m);
   // Casts of a matrix with rows of `width` elements to fp8.
   Tensor copy_in_fp8(Node& node, Tensor x, double elements, double width);
@@ -443,6 +403,7 @@ class Eager {
   void composed_attention(const Attention& shape, Number number, Tensor out);
   std::pair<Bytes, Bytes> keys_and_values(const Attention& shape, Number number) const;
   void gather_keys(Bytes keys, Bytes kv);
+  void hold_parts(double there, double kv, double queries);
   template <class Fused>
   void attend_by_parts(const Attention& shape, Number number, const Fused& fused);
   bool shares_tokens() const {
@@ -470,7 +431,7 @@ class Eager {
   /// By node: one past the last node of its fused kernel; 0 if it is not fused.
   std::vector<std::int32_t> ends_of_kernels() const;
   void account();
-  void hold_recomputed(MemoryTimeline& held) const;
+  void hold_recomputed(MemoryTimeline& held);
 
   EagerSettings settings_;
   std::vector<Info> tensors_;

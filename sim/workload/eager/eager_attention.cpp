@@ -192,28 +192,6 @@ void Eager::repeat_heads(const Attention& shape, Number number) {
   }
 }
 
-/// Bytes of a rank's keys, and of its keys and values.
-std::pair<Bytes, Bytes> Eager::keys_and_values(const Attention& shape, Number number) const {
-  const auto heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;
-  const auto values = shape.value_size > 0 ? shape.value_size : shape.head_size;
-  const Bytes column{settings_.batch * d(heads * shape.tokens) * bytes_of(number)};
-  return {column * d(shape.head_size), column * d(shape.head_size + values)};
-}
-
-/// Gathers keys and values before both passes and reduce-scatters their gradients after the backward pass.
-void Eager::gather_keys(Bytes keys, Bytes kv) {
-  constexpr auto over = RankGroup::context;
-  const auto ranks = settings_.context;
-  auto& node = nodes_.back();
-  for (const auto bytes : {keys, kv - keys}) {
-    node.forward_exchanges.push_back({CollectiveKind::all_gather, bytes * ranks, 0, 0, over});
-    node.backward_exchanges.push_back({CollectiveKind::all_gather, bytes * ranks, 0, 0, over});
-  }
-  const auto end = node.backward.size();
-  for (const auto bytes : {keys, kv - keys})
-    node.backward_exchanges.push_back({CollectiveKind::reduce_scatter, bytes * ranks, end, end, over});
-}
-
 /// Attention with the keys and values of all ranks, either gathered or passed around a ring. All ranks have
 /// equal causal work, since each has one chunk of tokens from the front of the sequence and one from its end.
 /// The ring starts with the rank's own part, which is causal; each further step computes half of a part: all
@@ -237,6 +215,7 @@ void Eager::attend_by_parts(const Attention& shape, Number number, const Fused& 
     gather_keys(keys, kv);
     node.temporary = (kv * ranks).value();
     node.temporary_backward = 2 * node.temporary;
+    if (!settings_.megatron) hold_parts((kv * (ranks + 1)).value(), kv.value(), queries * bytes_of(number));
     return;
   }
   const auto send = [&](std::vector<Exchange>& sent, Bytes bytes, std::size_t start, std::size_t until) {
@@ -268,6 +247,7 @@ void Eager::attend_by_parts(const Attention& shape, Number number, const Fused& 
   }
   node.temporary = 2 * kv.value();
   node.temporary_backward = 4 * kv.value();
+  if (!settings_.megatron) hold_parts((3 * kv).value(), kv.value(), queries * bytes_of(number));
 }
 
 /// Saves a tensor for the backward pass unless attention is recomputed.

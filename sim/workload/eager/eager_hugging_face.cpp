@@ -27,7 +27,7 @@ Tensor Eager::hugging_face_rms_norm(const std::string& name, Tensor x, double m,
   } else {
     save(x);
   }
-  save(make(n, number, false));  // the input over its root mean square
+  if (!settings_.lora) save(make(n, number, false));  // the input over its root mean square
   save(make(m, wide, false));
   if (widens) forward(stream("cast_to_32", number, n));
   // Squares, their mean, a small number and the root; the input divided by it.
@@ -38,8 +38,10 @@ Tensor Eager::hugging_face_rms_norm(const std::string& name, Tensor x, double m,
   // Gradients of the norm and of the weight.
   function.backward = {stream("scale", result, n)};
   if (result != number) function.backward.push_back(stream("cast_to_16", result, n));
-  function.backward.push_back(stream("mul", result, n));
-  function.backward.push_back(rows("bias_sum", result, m, d(width)));
+  if (!settings_.lora) {
+    function.backward.push_back(stream("mul", result, n));
+    function.backward.push_back(rows("bias_sum", result, m, d(width)));
+  }
   if (widens) function.backward.push_back(stream("cast_to_32", number, n));
   // Gradients of the root and of the input; of the root's parts; of the mean and the squares; their sum.
   function.backward.insert(function.backward.end(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Frozen linear layers and their adapters.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "sim/workload/blocks.hpp"
@@ -42,7 +43,8 @@ void Eager::exchange_of_frozen(Node& node, Tensor x, Bytes gathered, Bytes gradi
 
 /// Layers with 4-bit weights deliver the format of their input (bitsandbytes 0.47, nn/modules.py,
 /// Linear4bit). A frozen weight has no gradient, so that x is not saved. In fp8 or nvfp4 the weight was cast
-/// when it was loaded, and operands are cast for two products only.
+/// when it was loaded, and operands are cast for two products only. Before bitsandbytes 0.43.3, Linear4bit
+/// kept x all the same (autograd/_functions.py, MatMul4Bit; pull request 1270).
 Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::int64_t outputs, Split split) {
   auto& layer = layers_.back();
   const auto weight = d(inputs * outputs);
@@ -51,12 +53,13 @@ Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::i
   const auto delivered = is_prepared ? of(x).number : half_number();
   x = cast(x, half_number());
   if (is_quantised()) {
-    layer.frozen.front().width = nf4_bytes;
+    layer.frozen.front().width = settings_.lora->nf4_bytes();
     casts_ = dequantised(weight);
   } else if (is_prepared) {
     casts_ = {stream("cast_to_16", Number::fp32, weight)};  // autocast keeps copies of trained weights only
   }
   auto& function = node({x});
+  if (is_quantised() && settings_.lora->keeps_inputs) save(x);
   function.is_product = layer.frozen.size() < 2;
   const LinearShape shape{m, d(inputs), d(outputs)};
   const auto read = m * d(inputs);
@@ -80,10 +83,19 @@ Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::i
   exchange_of_frozen(function, x, Bytes{read * sent}, Bytes{read * bytes_of(half_number())});
   if (is_quantised()) function.temporary = function.temporary_backward = bytes_of(half_number()) * weight;
   const auto y = make(m * d(outputs), half_number(), true);
-  const bool is_target =
-      settings_.lora->targets == Lora::Targets::all_linear || layer.role == LayerRole::attention;
-  const auto adapted = is_in_block() && is_target ? with_adapter(x, y, m, inputs, outputs, split) : y;
+  const auto adapted =
+      is_in_block() && has_adapter(layer) ? with_adapter(x, y, m, inputs, outputs, split) : y;
   return is_quantised() ? cast(adapted, delivered) : adapted;
+}
+
+/// Projections of queries and values alone, or one of queries, keys and values.
+/// @source PEFT 0.17, utils/constants.py (TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING)
+bool Eager::has_adapter(const Layer& layer) const {
+  const auto targets = settings_.lora->targets;
+  if (targets == Lora::Targets::all_linear) return true;
+  if (targets == Lora::Targets::attention) return layer.role == LayerRole::attention;
+  return std::ranges::any_of(std::array{".query", ".value", ".in_proj"},
+                             [&](const char* suffix) { return layer.name.ends_with(suffix); });
 }
 
 /// With fp32 adapters, PEFT's default, x is cast to fp32 first, and autocast casts it back. With 4-bit
@@ -93,13 +105,13 @@ Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::i
 /// if inputs are, whose small results are then summed.
 Tensor Eager::with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, std::int64_t outputs,
                            Split split) {
-  const auto& [rank, targets, quantised] = *settings_.lora;
+  const auto rank = settings_.lora->rank;
   auto& layer = layers_.back();
   layer.parameters = {{layer.name + ".lora_A.weight", {rank, inputs}},
                       {layer.name + ".lora_B.weight", {outputs, rank}}};
   const auto elements = m * d(outputs);
   const auto number = half_number();
-  if (quantised) {
+  if (settings_.lora->quantised) {
     node({y});
     forward(stream("copy", number, elements));
     y = make(elements, number, true);
@@ -107,6 +119,7 @@ Tensor Eager::with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, st
     x = cast(x, Number::fp32);
   }
   if (of(x).sums_gradient) x = view(x, of(x).elements);  // the layer itself gathers and reduces
+  if (settings_.lora->drops_inputs) x = dropped(x);
   auto z = multiply_by_weight(x, m, d(inputs), rank, false, false);
   if (split == Split::inputs && settings_.tensor > 1)
     z = exchanged(z, of(z).elements, CollectiveKind::all_reduce, CollectiveKind::all_reduce,
@@ -122,12 +135,15 @@ Tensor Eager::with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, st
   return make(elements, number, true);
 }
 
-/// Dequantises the scales, which are quantised, too, and adds their mean. Then expands 4 bits to 16.
+/// Dequantises the scales if they are quantised, too, and adds their mean. Then expands 4 bits to 16.
 /// @source bitsandbytes 0.47, functional.py (dequantize_4bit) and autograd/_functions.py (MatMul4Bit), which
 /// do so before the product of each pass
 std::vector<Operation> Eager::dequantised(double elements) const {
-  const auto scales = stream("copy", Number::fp32, elements / nf4_block);
-  return {scales, scales, fused((nf4_bytes + bytes_of(half_number())) * elements)};
+  const auto& lora = *settings_.lora;
+  const auto expanded = fused((lora.nf4_bytes() + bytes_of(half_number())) * elements);
+  if (!lora.double_quant) return {expanded};
+  const auto scales = stream("copy", Number::fp32, elements / Lora::nf4_block);
+  return {scales, scales, expanded};
 }
 
 void Eager::drop_frozen() {

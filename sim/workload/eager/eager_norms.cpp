@@ -31,8 +31,8 @@ Tensor Eager::layer_norm(const std::string& name, Tensor x, std::int64_t rows_of
   return norm(name, x, rows_of_sample, width, "layer_norm", weight_and_bias(name, {width}, width, bias));
 }
 
-/// RMSNorm as separate operations in fp32. @source rms_norm_composite in
-/// aten/src/ATen/native/layer_norm.cpp of PyTorch; T5LayerNorm and LlamaRMSNorm of
+/// RMSNorm as separate operations in fp32. A frozen one keeps no factors of its weight's gradient. @source
+/// rms_norm_composite in aten/src/ATen/native/layer_norm.cpp of PyTorch; T5LayerNorm and LlamaRMSNorm of
 /// github.com/huggingface/transformers do the same
 Tensor Eager::composed_rms_norm(const std::string& name, Tensor x, double m, std::int64_t width) {
   open(name, weight_and_bias(name, {width}, width, false));
@@ -47,14 +47,16 @@ Tensor Eager::composed_rms_norm(const std::string& name, Tensor x, double m, std
   } else {
     save(x);
   }
-  save(make(n, wide, false));  // the input over its root mean square
+  if (!settings_.lora) save(make(n, wide, false));  // the input over its root mean square
   save(make(m, wide, false));
   // Squares, their mean and its root; the input divided by it and multiplied by the weight.
   function.forward = {of_all("scale"), of_all("sum"), of_rows, of_rows, of_all("scale"), of_all("scale")};
   // Gradients of the weight, the input, and the root mean square with the squares; their sum.
-  function.backward = {of_all("scale"), of_all("mul"),   of_all("sum"), of_all("scale"), of_all("mul"),
-                       of_all("sum"),   of_rows,         of_rows,       of_rows,         of_all("scale"),
+  function.backward = {of_all("scale"), of_all("scale"), of_all("mul"), of_all("sum"),
+                       of_rows,         of_rows,         of_rows,       of_all("scale"),
                        of_all("scale"), of_all("scale"), of_all("add")};
+  if (!settings_.lora)
+    function.backward.insert(function.backward.begin() + 1, {of_all("mul"), of_all("sum")});
   if (widens) {
     for (auto* pass : {&function.forward, &function.backward}) {
       pass->insert(pass->begin(), stream("cast_to_32", number, n));
@@ -70,10 +72,10 @@ Tensor Eager::composed_rms_norm(const std::string& name, Tensor x, double m, std
 Tensor Eager::rms_norm(const std::string& name, Tensor x, std::int64_t rows_of_sample, std::int64_t width,
                        bool composed) {
   const bool has_kernel = of(x).number == Number::fp32 || parameter_number() != Number::fp32;
-  const bool has_choice = !settings_.megatron && !settings_.lora && !settings_.compiled;
+  const bool has_choice = !settings_.megatron && !settings_.compiled;
   if (has_choice && is_hugging_face())
     return hugging_face_rms_norm(name, x, d(rows_of_sample) * settings_.batch, width);
-  if (has_choice && (composed || settings_.composed_norms || !has_kernel))
+  if (has_choice && (composed || settings_.composed_norms || (!has_kernel && !settings_.lora)))
     return composed_rms_norm(name, x, d(rows_of_sample) * settings_.batch, width);
   const auto number = of(x).number;
   const auto y =

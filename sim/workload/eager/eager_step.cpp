@@ -136,7 +136,8 @@ void Eager::select_kept_products() {
 
 /// Memory with checkpointed blocks (torch.utils.checkpoint): inputs of a block are kept until it is
 /// recomputed, tensors that it saves exist from then on, and results that it keeps exist all the time.
-void Eager::hold_recomputed(MemoryTimeline& held) const {
+/// Offloaded inputs are on the GPU again from the recomputation on.
+void Eager::hold_recomputed(MemoryTimeline& held) {
   const auto of_layer = checkpointed_blocks();
   const auto block_of = [&](std::int32_t node) {
     return node < 0 ? Blocks::none
@@ -146,6 +147,7 @@ void Eager::hold_recomputed(MemoryTimeline& held) const {
   for (std::size_t n = 0; n < nodes_.size(); ++n)
     last[block_of(static_cast<std::int32_t>(n))] = static_cast<std::int32_t>(n);
   std::vector<std::int32_t> kept_until(tensors_.size(), -1);
+  std::vector<std::int32_t> back_from(tensors_.size(), 0);  // moment at which an offloaded input is loaded
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const auto block = block_of(static_cast<std::int32_t>(n));
     if (block == Blocks::none) continue;
@@ -154,6 +156,7 @@ void Eager::hold_recomputed(MemoryTimeline& held) const {
       if (storage < 0 || block_of(tensors_[static_cast<std::size_t>(storage)].made) == block) continue;
       auto& until = kept_until[static_cast<std::size_t>(storage)];
       until = std::max(until, held.back(static_cast<std::int32_t>(n)));
+      back_from[static_cast<std::size_t>(storage)] = held.back(last.at(block));
     }
   }
   const auto is_kept = [&](std::int32_t tensor, std::int32_t made) {
@@ -165,7 +168,7 @@ void Eager::hold_recomputed(MemoryTimeline& held) const {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     const auto& info = tensors_[i];
     if (info.storage != static_cast<std::int32_t>(i)) continue;
-    const auto bytes = info.elements * bytes_of(info.number);
+    const auto bytes = info.bytes();
     const auto saved_in = block_of(info.saved_for);
     const bool inside = saved_in != Blocks::none && saved_in == block_of(info.made);
     const auto saved_until = info.saved_for >= 0 && !inside ? held.back(info.saved_for) : info.last_use;
@@ -175,7 +178,14 @@ void Eager::hold_recomputed(MemoryTimeline& held) const {
       held.hold(info.made, std::max({recomputed_operations, kept, kept_until[i]}), bytes);
       continue;
     }
-    held.hold(info.made, std::max(saved_until, kept_until[i]), bytes);
+    if (settings_.recompute_offload && kept_until[i] >= 0) {
+      const auto stays_until = saved_in == Blocks::none ? saved_until : info.last_use;
+      held.hold(info.made, stays_until, bytes);
+      held.hold(std::max(stays_until + 1, back_from[i]), kept_until[i], bytes);
+      memory_.block_input = std::max(memory_.block_input, Bytes{bytes});
+    } else {
+      held.hold(info.made, std::max(saved_until, kept_until[i]), bytes);
+    }
     if (inside && kept_until[i] < 0)
       held.hold(held.back(last.at(saved_in)), held.back(info.saved_for), bytes);
   }
@@ -185,13 +195,14 @@ void Eager::account() {
   const auto count = static_cast<std::int32_t>(nodes_.size());
   MemoryTimeline held{count};
   for (const auto& info : tensors_) {
-    const auto bytes = info.elements * bytes_of(info.number);
+    const auto bytes = info.bytes();
     const bool owns = info.storage == static_cast<std::int32_t>(&info - tensors_.data());
     if (owns && !runs_blocks_again(settings_.recompute))
       held.hold(info.made, info.saved_for >= 0 ? held.back(info.saved_for) : info.last_use, bytes);
     if (info.storage >= 0 && info.needs_grad && info.consumers > 0)
       held.hold(held.back(info.consumer) + (info.gradient_overwrites ? 1 : 0),
-                held.back(std::max(info.made, 0)), info.elements * bytes_of(gradient_number(info)));
+                held.back(std::max(info.made, 0)),
+                info.share * info.elements * bytes_of(gradient_number(info)));
   }
   if (runs_blocks_again(settings_.recompute)) hold_recomputed(held);
   std::vector<double> gradients(2 * nodes_.size(), 0);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes a job fit into the memory of its GPUs.
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+#include "sim/compute/memory_range.hpp"
+#include "sim/config/config.hpp"
+#include "sim/study/explain/changes_to_fit.hpp"
+
+using namespace gradway;
+
+namespace {
+
+Scenario llama(const std::vector<Override>& overrides) {
+  return load_scenario("sharded/llama2_7b", overrides, DataPath{{GRADWAY_SOURCE_DIR}});
+}
+
+}  // namespace
+
+TEST_CASE("changes that make a job fit are sorted by step time and keep the samples of a step", "[study]") {
+  const auto scenario = llama({{"job.batch_per_gpu", "16"}});
+  CHECK(!fits(scenario, simulate(scenario, "fluid").measured.memory));
+  const auto changes = changes_to_fit(scenario, "fluid", 1);
+  REQUIRE(changes.size() == 3);
+  CHECK(std::ranges::is_sorted(changes, {}, &Counterfactual::step_time));
+  CHECK(changes[0].set == Settings{{"job.batch_per_gpu", "2"}, {"job.accumulate", "8"}});
+  CHECK(changes[1].set == Settings{{"job.recompute", "full"}});
+  CHECK(changes[2].set == Settings{{"job.recompute", "full"}, {"job.recompute_offload", "true"}});
+  for (const auto& change : changes) {
+    auto changed = scenario;
+    set_keys(changed, change.set);
+    CHECK(changed.job.samples() == scenario.job.samples());
+    const auto measured = simulate(changed, "fluid").measured;
+    CHECK(measured.metrics.step_time == change.step_time);
+    CHECK(measured.memory.needed() == change.needs);
+    CHECK(fits(changed, measured.memory));
+  }
+}
+
+TEST_CASE("two changes are combined if no single one makes a job fit", "[study]") {
+  auto scenario = llama({{"job.batch_per_gpu", "1"}, {"job.sequence", "65536"}});
+  scenario.platform.gpu_models.front().memory = Bytes{36e9};  // blocks recomputed from host memory: 40 GB
+  const auto changes = changes_to_fit(scenario, "fluid", 1);
+  REQUIRE(!changes.empty());
+  for (const auto& change : changes) CHECK(change.name.find(", ") != std::string::npos);
+}
