@@ -79,7 +79,7 @@ void Eager::fused_cross_entropy(Tensor logits, double m) {
 /// Output layer and loss run for some rows at a time and are checkpointed, so that the logits of one chunk
 /// exist, in the forward and in the backward pass, which computes them again. The gradient of the output
 /// layer's weight is added to that of the chunks before. One operation stands for those of all chunks.
-/// @source TRL 1.12, trainer/sft_trainer.py (_chunked_cross_entropy_loss)
+/// @source TRL, trainer/sft_trainer.py (_chunked_cross_entropy_loss), as read on 2026-11-29
 void Eager::split_loss(Tensor logits, double m) {
   const auto elements = of(logits).elements;
   auto first = of(logits).made;
