@@ -14,9 +14,7 @@
 #include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/report/campaign/campaign.hpp"
 #include "sim/report/page/page.hpp"
-#include "sim/run/simulate.hpp"
 #include "sim/study/parallel.hpp"
-#include "sim/study/search/training_plan.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -41,30 +39,6 @@ Status campaign(const CampaignArguments& arguments, const CLI::App& app, const C
 }
 
 }  // namespace
-
-Scenario load_campaign(const CampaignArguments& arguments, std::vector<Override> overrides,
-                       const DataPath& data) {
-  auto scenario = load_scenario(arguments.scenario, overrides, data, arguments.price);
-  if (!scenario.campaign)
-    refuse(fmt::format("the scenario '{}' has no campaign", scenario.name),
-           "add the group 'campaign', or give the amount of data: '--tokens 300B'");
-  if (arguments.failures.empty()) return scenario;
-  if (scenario.campaign->failures)
-    refuse(fmt::format("'--failures {}': the campaign has failures already", arguments.failures),
-           "change them: '--set campaign.failures.model=...'");
-  overrides.push_back(given_by("--failures", "campaign.failures.model", arguments.failures));
-  if (!scenario.campaign->checkpoint) overrides.push_back(assumed_checkpoints(scenario.job.gpus));
-  return load_scenario(arguments.scenario, overrides, data, arguments.price);
-}
-
-Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Override>& overrides,
-                     const DataPath& data, const ProgressCallback& on_progress) {
-  report_progress(on_progress, "reading the scenario and building its platform");
-  auto scenario = load_campaign(arguments, overrides, data);
-  auto run = simulate(std::move(scenario), arguments.engine, FoldRanks::yes, on_progress);
-  check_length(run);
-  return run;
-}
 
 CampaignQuestions questions_of(const CampaignArguments& arguments, int threads) {
   const auto sure = value_of("--sure", arguments.sure, config::share);

@@ -32,7 +32,7 @@
 #include "sim/report/diagnose/diagnose.hpp"
 #include "sim/report/nccl_log/nccl_log.hpp"
 #include "sim/report/run/calibration_check.hpp"
-#include "sim/run/simulate.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/diagnose/draft_scenario.hpp"
 
 namespace gradway::cli {
@@ -136,7 +136,7 @@ DiagnosisBasis basis_of(const DiagnoseArguments& arguments, const JobRun& run,
   DiagnosisBasis basis;
   if (!arguments.scenario.empty()) {
     auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
-    const auto simulated = simulate(scenario);
+    const auto simulated = ask(scenario);
     basis.step =
         ExpectedStep{simulated.range.low, simulated.measured.metrics.step_time, simulated.range.high};
     basis.precision = scenario.job.precision;

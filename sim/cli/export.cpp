@@ -20,7 +20,7 @@
 #include "sim/report/trace/chakra_nodes.hpp"
 #include "sim/report/trace/kineto_trace.hpp"
 #include "sim/report/trace/shown_ranks.hpp"
-#include "sim/run/simulate.hpp"
+#include "sim/study/ask/ask.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -46,7 +46,7 @@ void export_chakra(const ExportArguments& arguments, const CommandContext& conte
   auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
   announce_large_platform(context, scenario.platform);
   // The simulation says how much GPUs wait, on which their clocks depend.
-  const auto run = simulate(std::move(scenario), "auto", FoldRanks::yes, {}, FoldMicroBatches::no);
+  const auto run = ask(std::move(scenario), {.micro_batches = FoldMicroBatches::no});
   const auto& workload = run.workload;
   std::vector<OutputFile> files;
   for (int rank = 0; rank < workload.ranks; ++rank) {
@@ -64,7 +64,7 @@ void export_chakra(const ExportArguments& arguments, const CommandContext& conte
 void export_kineto(const ExportArguments& arguments, const CommandContext& context) {
   auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
   announce_large_platform(context, scenario.platform);
-  const auto run = simulate(std::move(scenario), "auto", FoldRanks::yes, {}, FoldMicroBatches::no);
+  const auto run = ask(std::move(scenario), {.micro_batches = FoldMicroBatches::no});
   const auto most = static_cast<std::size_t>(arguments.ranks);
   const auto shown = report::shown_ranks(run.folding, most, most);
   const report::Slices slices{run, shown.ranks};

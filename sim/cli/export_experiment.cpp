@@ -13,7 +13,7 @@
 #include "sim/config/model_shape.hpp"
 #include "sim/report/experiment/experiment.hpp"
 #include "sim/report/format/text.hpp"
-#include "sim/run/simulate.hpp"
+#include "sim/study/ask/ask.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -64,7 +64,7 @@ void export_experiment(const ExportArguments& arguments, const CommandContext& c
   if (auto problems = report::unsupported_settings(scenario, shape); !problems.empty())
     throw ConfigError{std::move(problems)};
   announce_large_platform(context, scenario.platform);
-  const auto run = simulate(std::move(scenario), "auto");
+  const auto run = ask(std::move(scenario));
   report::Experiment experiment{.scenario = arguments.scenario,
                                 .text = text,
                                 .shape = shape,

@@ -49,12 +49,12 @@ int samples_of_step(const OptimizeArguments& arguments, const Scenario& written)
 
 [[noreturn]] void refuse_all(const Scenario& written, const LayoutSearchResult& result) {
   if (result.unfit.empty())
-    refuse(fmt::format("no layout can run: {}", result.refused.front().reason),
+    refuse(fmt::format("no layout can run: {}", result.refused.front().failure_reason),
            "leave out the settings of NCCL");
   const auto& least = result.unfit.front();
   const auto& gpu = written.platform.gpu_models.front();
   refuse(fmt::format("no layout fits: the smallest ({}) needs {} of {} on each {}",
-                     report::describe(least.job.layout, least.job), report::bytes_text(least.needs),
+                     report::describe(least.job.layout, least.job), report::bytes_text(least.memory),
                      report::bytes_text(gpu.memory), gpu.name),
          "use more GPUs, or GPUs with more memory");
 }

@@ -18,8 +18,8 @@
 #include "sim/report/run/json.hpp"
 #include "sim/report/run/terminal.hpp"
 #include "sim/report/trace/trace.hpp"
-#include "sim/run/simulate.hpp"
 #include "sim/run/whole_timeline.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
@@ -56,9 +56,10 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
     questions.largest_batch = largest_batch(scenario);
     scenario.job.batch_per_gpu = questions.largest_batch->batch;
   }
-  const auto fold = arguments.no_folding ? FoldRanks::no : FoldRanks::yes;
-  auto run = simulate(std::move(scenario), arguments.engine, fold, on_progress, FoldMicroBatches::yes,
-                      context.timelines);
+  auto run = ask(std::move(scenario), {.engine = arguments.engine,
+                                       .fold = arguments.no_folding ? FoldRanks::no : FoldRanks::yes,
+                                       .on_progress = on_progress,
+                                       .timelines = context.timelines});
   if (run.scenario.job.input.staged_from) {
     report_progress(on_progress, "simulating the ways of the dataset");
     questions.ways_in = ways_in(run.scenario, arguments.engine, 0);

@@ -13,7 +13,7 @@
 #include "sim/import/step_log/step_log.hpp"
 #include "sim/report/format/errors_json.hpp"
 #include "sim/report/watch/watch.hpp"
-#include "sim/run/simulate.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/watch/watch.hpp"
 
 namespace gradway::cli {
@@ -43,7 +43,7 @@ std::optional<ExpectedSteps> expected_steps(const WatchArguments& arguments, con
       refuse("'--set' changes a scenario, but none is given", "name it with --scenario");
     return std::nullopt;
   }
-  const auto run = simulate(load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data));
+  const auto run = ask(load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data));
   return ExpectedSteps{run.range.low, run.measured.metrics.step_time, run.range.high,
                        report::least_certain_part(run.errors)};
 }

@@ -8,9 +8,7 @@
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/status.hpp"
-#include "sim/run/simulate.hpp"
-#include "sim/study/campaign/campaign.hpp"
-#include "sim/study/compare/sweep.hpp"
+#include "sim/study/campaign/campaign_search.hpp"
 
 namespace CLI {
 class App;
@@ -18,31 +16,18 @@ class App;
 
 namespace gradway::cli {
 
-struct CampaignArguments {
-  std::string scenario;
+struct CampaignArguments : CampaignRequest {
   std::vector<std::string> set;
   std::vector<std::string> vary;
   Shorthands shorthands;
-  std::string engine = "auto";
   std::string out;
-  PriceChoice price{};
   std::string deadline;
   std::string budget;
   std::string sure;
-  std::string failures;  ///< a model of failures; empty: those of the scenario
   int seeds = 1000;
   int jobs = 0;
   bool json = false;
 };
-
-/// Loads the scenario, with failures and checkpoints as a plan has them if the options ask for failures.
-/// @throws ConfigError if there is no campaign, or if it already has failures
-Scenario load_campaign(const CampaignArguments& arguments, std::vector<Override> overrides,
-                       const DataPath& data);
-
-/// Simulates the step of a campaign. @throws ConfigError if there is no campaign, or if it takes too long
-Run step_of_campaign(const CampaignArguments& arguments, const std::vector<Override>& overrides,
-                     const DataPath& data, const ProgressCallback& on_progress);
 
 /// The questions of the options, to be answered by this number of threads.
 CampaignQuestions questions_of(const CampaignArguments& arguments, int threads);

@@ -2,9 +2,7 @@
 // Campaigns with several values of keys, for `campaign --vary`, `compare --campaign` and `optimize
 // --campaign`.
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <map>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -17,80 +15,11 @@
 #include "sim/report/campaign/campaign.hpp"
 #include "sim/report/campaign/campaign_points.hpp"
 #include "sim/report/page/page.hpp"
+#include "sim/study/campaign/campaign_search.hpp"
 #include "sim/study/parallel.hpp"
-#include "sim/study/search/layouts.hpp"
 
 namespace gradway::cli {
 namespace {
-
-/// Groups points that differ in keys of `campaign` only, so that they have the same step.
-std::vector<std::vector<std::size_t>> by_step(const CampaignSearch& search,
-                                              const std::vector<CampaignPoint>& points) {
-  std::map<std::vector<std::string>, std::size_t> places;
-  std::vector<std::vector<std::size_t>> groups;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    std::vector<std::string> key;
-    for (std::size_t axis = 0; axis < search.axes.size(); ++axis)
-      if (!search.axes[axis].key.starts_with("campaign.")) key.push_back(points[i].values[axis]);
-    const auto [place, is_new] = places.emplace(std::move(key), groups.size());
-    if (is_new) groups.emplace_back();
-    groups[place->second].push_back(i);
-  }
-  return groups;
-}
-
-/// The fastest layout of the scenario's job on its platform.
-Job fastest_layout(const Scenario& written, const CampaignSearch& search) {
-  const auto samples = search.global_batch.value_or(static_cast<int>(std::lround(written.job.samples())));
-  const auto result = search_layouts(written, samples, quick_search(), {.engine = search.arguments.engine});
-  if (result.ranked.empty())
-    refuse("no layout of this job can run", "use more GPUs, or GPUs with more memory");
-  return result.recommended().job;
-}
-
-/// Simulates points with the same step.
-class StepSimulation {
- public:
-  StepSimulation(const CampaignSearch& search, const CampaignQuestions& questions,
-                 const VariedScenario& varied)
-      : search_{search}, questions_{questions}, varied_{varied} {}
-
-  /// @param report of the point; null if only figures are asked for
-  void simulate_point(CampaignPoint& point, report::JsonDocument* report) {
-    const auto overrides = varied_.overrides_of(point.values);
-    if (!run_) {
-      run_ = simulated(overrides);
-    } else {
-      auto scenario = load_campaign(search_.arguments, overrides, varied_.data);
-      run_->scenario.campaign = std::move(scenario.campaign);
-      run_->scenario.phases = std::move(scenario.phases);
-      check_length(*run_);
-    }
-    const report::Campaign outcome{*run_, questions_, answers_of(*run_, questions_)};
-    if (report != nullptr) *report = report::json_document(outcome, GRADWAY_VERSION);
-    if (search_.finds_layout) report::add_layout(point, run_->scenario);
-    add_answers(point, *run_, outcome.answers);
-  }
-
- private:
-  Run simulated(const std::vector<Override>& overrides) const {
-    const auto& arguments = search_.arguments;
-    if (!search_.finds_layout) return step_of_campaign(arguments, overrides, varied_.data, {});
-    auto scenario = load_campaign(arguments, overrides, varied_.data);
-    if (!scenario.phases.empty())
-      refuse("'--layout' needs a campaign with the same settings from start to end, but this one has phases",
-             "search the layout without them, then set it in the scenario");
-    scenario.job = fastest_layout(scenario, search_);
-    auto run = simulate(std::move(scenario), arguments.engine);
-    check_length(run);
-    return run;
-  }
-
-  const CampaignSearch& search_;
-  const CampaignQuestions& questions_;
-  const VariedScenario& varied_;
-  std::optional<Run> run_{};
-};
 
 /// The command of the search, quoted for a shell.
 std::string command_of(const CampaignSearch& search) {
@@ -104,16 +33,20 @@ std::vector<Failure> simulate_all_points(CampaignPoints& campaigns,
                                          std::vector<report::JsonDocument>& reports,
                                          const CampaignSearch& search, const VariedScenario& varied,
                                          const CommandContext& context) {
-  const auto groups = by_step(search, campaigns.points);
+  const auto groups = by_step(campaigns);
   const auto cores = search.arguments.jobs > 0 ? search.arguments.jobs : hardware_threads();
   auto questions = campaigns.questions;
   questions.threads = std::max(1, cores / static_cast<int>(groups.size()));  // groups run in parallel
   std::vector<Failure> failures(campaigns.points.size());
   run_points(context, "campaign", groups.size(), search.arguments.jobs, [&](std::size_t group) {
-    StepSimulation step{search, questions, varied};
+    CampaignsOfStep step{search.arguments, questions, varied, search.finds_layout, search.global_batch};
     for (const auto i : groups[group]) {
       failures[i] = failure_of([&] {
-        step.simulate_point(campaigns.points[i], reports.empty() ? nullptr : &reports[i]);
+        auto answers = step.simulate_point(campaigns.points[i]);
+        if (search.finds_layout) report::add_layout(campaigns.points[i], step.run().scenario);
+        if (!reports.empty())
+          reports[i] = report::json_document(report::Campaign{step.run(), questions, std::move(answers)},
+                                             GRADWAY_VERSION);
         return Status::done;
       });
     }

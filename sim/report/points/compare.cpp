@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::optional<Training> whole_run(const PlatformComparison& compared, const Alternative& alternative) {
+std::optional<Training> whole_run(const PlatformComparison& compared, const Answer& alternative) {
   if (!compared.goal) return std::nullopt;
   return training_of(*compared.goal, alternative.metrics, alternative.range);
 }
@@ -26,7 +26,7 @@ std::optional<Training> whole_run(const PlatformComparison& compared, const Alte
 /// Figures that are proportional to the step time, so that they have its interval.
 constexpr std::array ranged{"usd_per_step", "usd_per_million_samples", "run_hours", "run_usd"};
 
-std::array<std::optional<Expected>, ranged.size()> ranged_figures(const Alternative& run,
+std::array<std::optional<Expected>, ranged.size()> ranged_figures(const Answer& run,
                                                                   const std::optional<Training>& training) {
   std::optional<Expected> hours;
   if (training) {
@@ -100,7 +100,7 @@ std::string_view mark(const Leaders& leaders, std::size_t run, std::string_view 
 }  // namespace
 
 bool is_mixed(const PlatformComparison& compared) {
-  return std::ranges::any_of(compared.runs, [&](const Alternative& alternative) {
+  return std::ranges::any_of(compared.runs, [&](const Answer& alternative) {
     return alternative.provenance != compared.runs.front().provenance;
   });
 }

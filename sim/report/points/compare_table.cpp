@@ -57,7 +57,7 @@ const ProvenanceMark& provenance_mark(ProvenanceClass evidence) {
 /// Writes the legend of the marks in use.
 void write_provenance_legend(std::ostream& out, const PlatformComparison& compared, const Style& style) {
   for (const auto& [evidence, mark, words] : provenance_marks) {
-    if (std::ranges::find(compared.runs, evidence, &Alternative::provenance) == compared.runs.end()) continue;
+    if (std::ranges::find(compared.runs, evidence, &Answer::provenance) == compared.runs.end()) continue;
     const auto line = evidence == ProvenanceClass::measured
                           ? "no mark: measured on this GPU model, with such collectives"
                           : fmt::format("{} {}", mark, words);
@@ -72,7 +72,7 @@ std::string met_cell(const Training& training) {
 }
 
 /// "aws-g6e, 1 GPU on 1 node with 7 more, paid and idle"
-std::string run_in_words(const Alternative& run) {
+std::string run_in_words(const Answer& run) {
   const auto idle = run.metrics.idle_gpus;
   return fmt::format("{}, {} on {}{}", run.platform, counted_text(run.gpus, "GPU"),
                      counted_text(run.nodes, "node"),
@@ -126,7 +126,7 @@ void write_runs(std::ostream& out, const PlatformComparison& compared, const Lea
 }
 
 /// Speed of the fastest run.
-std::string speed_in_words(const PlatformComparison& compared, const Alternative& run) {
+std::string speed_in_words(const PlatformComparison& compared, const Answer& run) {
   auto step = fmt::format("{} per step ({})", time_text(run.metrics.step_time),
                           range_text(run.range.low, run.range.high));
   if (!compared.goal) return step;
@@ -134,7 +134,7 @@ std::string speed_in_words(const PlatformComparison& compared, const Alternative
                      span_with_range_text(training_of(*compared.goal, run.metrics, run.range).seconds), step);
 }
 
-std::string cost_in_words(const PlatformComparison& compared, const Alternative& run) {
+std::string cost_in_words(const PlatformComparison& compared, const Answer& run) {
   if (compared.goal) return usd_with_range_text(*training_of(*compared.goal, run.metrics, run.range).usd);
   const auto million = *usd_per_million_samples(run);
   return fmt::format("{} USD per million samples ({})", digits_text(million.value, 4), digits_range(million));
@@ -197,7 +197,7 @@ std::string gpus_in_words(const std::string& gpus) {
 /// Says how many runs wait for the CPU's launches, where a larger batch costs little; "": none.
 std::string launches_in_words(const PlatformComparison& compared) {
   constexpr double much = 0.2;  // of the step
-  const auto waiting = std::ranges::count_if(compared.runs, [](const Alternative& run) {
+  const auto waiting = std::ranges::count_if(compared.runs, [](const Answer& run) {
     return run.metrics.launch_bound > run.metrics.step_time * much;
   });
   const auto batch = compared.job.batch_per_gpu;

@@ -63,13 +63,13 @@ JsonDocument json_document(const LayoutSearchReport& search_report, std::string_
   for (const auto& layout : search.unfit)
     left_out.push_back({{"set", settings_json(layout.job)},
                         {"reason", "does not fit"},
-                        {"memory_needed_bytes", layout.needs.value()}});
+                        {"memory_needed_bytes", layout.memory.value()}});
   for (const auto& layout : search.refused)
-    left_out.push_back({{"set", settings_json(layout.job)}, {"reason", layout.reason}});
+    left_out.push_back({{"set", settings_json(layout.job)}, {"reason", layout.failure_reason}});
   Json worth = Json::array();
   for (const auto& gain : search.key_gains) {
     auto& item = worth.emplace_back(
-        Json{{"step_time_s", gain.step_time.value()}, {"memory_needed_bytes", gain.memory.value()}});
+        Json{{"step_time_s", gain.metrics.step_time.value()}, {"memory_needed_bytes", gain.memory.value()}});
     for (const auto& [key, value] : gain.set) item["set"][key] = value;
   }
   const auto& best = search.recommended();

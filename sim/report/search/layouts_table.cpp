@@ -69,10 +69,10 @@ std::vector<std::string> left_out(const LayoutSearchReport& search_report) {
   for (const auto& layout : search.unfit) {
     if (items.size() == most_unfit) break;
     items.push_back(
-        fmt::format("{}: does not fit, needs {}", describe_briefly(layout.job), bytes_text(layout.needs)));
+        fmt::format("{}: does not fit, needs {}", describe_briefly(layout.job), bytes_text(layout.memory)));
   }
   for (const auto& layout : search.refused)
-    items.push_back(fmt::format("{}: {}", describe_briefly(layout.job), layout.reason));
+    items.push_back(fmt::format("{}: {}", describe_briefly(layout.job), layout.failure_reason));
   return items;
 }
 
@@ -86,7 +86,7 @@ std::vector<std::string> not_searched(const LayoutSearchResult& search) {
     const bool is_all = search.key_gains.size() > 1 && &gain == &search.key_gains.back();
     items.push_back(fmt::format("{} would shorten the step of the fastest layout by {}",
                                 is_all ? "all of these" : fmt::format("{}", fmt::join(keys, " and ")),
-                                percent_text(1 - gain.step_time / step)));
+                                percent_text(1 - gain.metrics.step_time / step)));
   }
   if (!items.empty())
     items.emplace_back("search again with the settings you want: another layout may then be the fastest");

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/refuse.hpp"
+#include "sim/study/ask/ask.hpp"
 
 namespace gradway {
 namespace {
@@ -92,7 +93,7 @@ Run simulate_on(CampaignPoint& point, const TrainingPlan& plan, const Cluster& c
   auto scenario = scenario_on(plan, cluster, data).load();
   if (!scenario.campaign)
     refuse("the amount of data to train on is not given", "give tokens, or samples, such as 300B");
-  auto run = simulate(std::move(scenario), "fluid");
+  auto run = ask(std::move(scenario), {.engine = "fluid"});
   check_length(run);
   add_answers(point, run, answers_of(run, questions));
   return run;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/refuse.hpp"
+#include "sim/study/ask/ask.hpp"
 
 namespace gradway {
 
@@ -20,7 +21,7 @@ std::vector<Seconds> client_steps(const Run& run, std::string_view engine) {
                          client_class.name, run.scenario.model.name),
              "give them 'step', 'slowdown' or 'platform'");
     if (!client_class.platform.empty()) {
-      steps.push_back(simulate(*run.scenario.clients.at(i), engine).measured.metrics.step_time);
+      steps.push_back(ask(*run.scenario.clients.at(i), {.engine = engine}).measured.metrics.step_time);
     } else if (client_class.rate) {
       steps.push_back(work / *client_class.rate);
     } else {

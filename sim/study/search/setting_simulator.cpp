@@ -26,14 +26,16 @@ SettingSimulator::Key SettingSimulator::key_of(const Setting& setting) {
 SettingResult SettingSimulator::simulate_one(const Setting& setting) const try {
   auto scenario = jobs_[setting.job];
   scenario.job.strategy = setting.strategy;
-  const auto run = simulate(scenario, engine_);
+  const auto run = ask(scenario, {.engine = engine_});
   const auto& memory = run.measured.memory;
-  return {answer_of(run), setting.job, setting.strategy,
-          fits(scenario, memory) ? "" : verdict_in_words(scenario, memory)};
+  SettingResult tried{answer_of(run), setting.job, setting.strategy};
+  if (!fits(scenario, memory)) tried.failure_reason = verdict_in_words(scenario, memory);
+  return tried;
 } catch (const ConfigError& error) {
   if (setting.job == 0) throw;  // the scenario itself is wrong, not a change that the search made
-  return {
-      {.verdict = MemoryVerdict::does_not_fit}, setting.job, setting.strategy, error.problems().front().what};
+  return {{.verdict = MemoryVerdict::does_not_fit, .failure_reason = error.problems().front().what},
+          setting.job,
+          setting.strategy};
 }
 
 void SettingSimulator::try_all(const std::vector<Setting>& settings) {

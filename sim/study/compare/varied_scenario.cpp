@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/study/compare/varied_scenario.hpp"
+
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
 
+#include "sim/base/digest.hpp"
 #include "sim/base/refuse.hpp"
-#include "sim/cli/points/points.hpp"
 
-namespace gradway::cli {
+namespace gradway {
 namespace {
 
 Where option_place(const Axis& axis, const std::string& value) {
@@ -62,7 +65,7 @@ class ValueCheck {
     const auto sources = parts_of(values);
     std::map<std::string, std::vector<Problem>> wrong;
     for (auto& problem :
-         gradway::check_values(varied_.scenario, varied_.overrides_of(values), varied_.data, varied_.price)) {
+         check_values(varied_.scenario, varied_.overrides_of(values), varied_.data, varied_.price)) {
       const bool is_of_a_value = std::ranges::find(sources, problem.where.file) != sources.end();
       wrong[is_of_a_value ? problem.where.file : everything_else].push_back(std::move(problem));
     }
@@ -106,4 +109,57 @@ void VariedScenario::check() const {
   if (auto problems = ValueCheck{*this}.run(); !problems.empty()) throw ConfigError{std::move(problems)};
 }
 
-}  // namespace gradway::cli
+Scenario VariedScenario::at(const std::vector<std::string>& values) const {
+  return load_scenario(scenario, overrides_of(values), data, price);
+}
+
+Sweeper::Sweeper(VariedScenario varied, std::string engine, FoldRanks fold, std::string_view program)
+    : varied_{std::move(varied)}, engine_{std::move(engine)}, fold_{fold}, program_{program} {
+  varied_.check();
+}
+
+std::string Sweeper::name() const {
+  return std::filesystem::path{varied_.scenario}.stem().string();
+}
+
+std::string Sweeper::settings_digest() const {
+  constexpr std::size_t most = 64;
+  const auto& [file, date, region, terms] = varied_.price;
+  Digest digest;
+  for (const auto text : {std::string_view{engine_}, folding()}) digest.add(text);
+  for (const auto& text : {file, date, region, terms}) digest.add(text);
+  for (const auto& change : varied_.fixed) digest.add(fmt::format("{}={}", change.key, change.value));
+  digest.add("");
+  digest.add(name());
+  for (const auto& axis : varied_.axes) {
+    digest.add(axis.key);
+    for (const auto& value : axis.values) digest.add(value);
+    digest.add("");
+  }
+  for (std::size_t i = 0; i < most; ++i) {
+    std::vector<std::string> values;
+    for (const auto& axis : varied_.axes) values.push_back(axis.values[i % axis.values.size()]);
+    try {
+      digest.add(varied_.at(values).digest);
+    } catch (const std::exception&) {  // a point that fails has no files
+    }
+  }
+  return digest.hex();
+}
+
+void Sweeper::simulate(const std::vector<std::string>& values,
+                       const std::function<bool(const std::string& key)>& is_known,
+                       const std::function<void(const std::string& key, const Run& run)>& take) {
+  auto scenario = varied_.at(values);
+  Digest digest;
+  for (const auto text : {program_, std::string_view{engine_}, std::string_view{scenario.name},
+                          std::string_view{scenario.digest}, folding()})
+    digest.add(text);
+  const auto key = digest.hex();
+  if (is_known(key)) return;
+  auto run = ask(std::move(scenario), {.engine = engine_, .fold = fold_, .timelines = &timelines_});
+  take(key, run);
+  keep(timelines_, std::move(run));
+}
+
+}  // namespace gradway
