@@ -7,13 +7,12 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "sim/cli/campaign/actions.hpp"
+#include "sim/cli/campaign.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/points/platforms.hpp"
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/out_folder.hpp"
-#include "sim/cli/shell/training_options.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/page/page.hpp"

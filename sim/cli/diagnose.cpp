@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/diagnose/diagnose.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -13,12 +11,11 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/printable.hpp"
-#include "sim/cli/calibrate/actions.hpp"
+#include "sim/cli/calibrate.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/import/nccl_log.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/files.hpp"
-#include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/cli/shell/read_back.hpp"
 #include "sim/config/config.hpp"
@@ -33,6 +30,7 @@
 #include "sim/report/nccl_log/nccl_log.hpp"
 #include "sim/report/run/calibration_check.hpp"
 #include "sim/study/ask/ask.hpp"
+#include "sim/study/diagnose/diagnose.hpp"
 #include "sim/study/diagnose/draft_scenario.hpp"
 
 namespace gradway::cli {

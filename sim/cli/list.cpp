@@ -13,12 +13,11 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/points/platforms.hpp"
 #include "sim/cli/shell/argument_words.hpp"
-#include "sim/cli/shell/option_value.hpp"
+#include "sim/cli/shell/common_options.hpp"
 #include "sim/config/price_list.hpp"
 #include "sim/config/yaml/scalars.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/show/lists.hpp"
-#include "sim/report/show/price_list.hpp"
 #include "sim/report/show/show.hpp"
 
 namespace gradway::cli {

@@ -20,7 +20,6 @@
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/files.hpp"
-#include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/plan_answers.hpp"
 #include "sim/cli/shell/what_if.hpp"
 #include "sim/config/read/prices.hpp"

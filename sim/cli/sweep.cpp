@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/cli/commands.hpp"
-#include "sim/cli/points/merge_shards.hpp"
 #include "sim/cli/points/point_cache.hpp"
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/common_options.hpp"

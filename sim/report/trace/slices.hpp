@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/graph/matching_calls.hpp"
+#include "sim/lower/folding.hpp"
 #include "sim/run/simulate.hpp"
 
 namespace gradway::report {
@@ -64,5 +65,16 @@ class Slices {
 
 /// Labels of slices by program and task, with the bytes they move: "bucket 3 all-reduce (28.05 MB)".
 std::vector<std::vector<std::string>> task_labels(const Workload& workload);
+
+/// The ranks that a trace or page shows, and a note on the others.
+struct ShownRanks {
+  std::vector<std::size_t> ranks;  ///< in ascending order
+  std::string words;               ///< "all 8 ranks", "rank 0 of 1,024; the others behave identically"
+};
+
+/// All ranks of runs of at most `all_up_to` ranks; otherwise one for each class of identical ranks, at most
+/// `most`.
+/// @pre most > 0
+ShownRanks shown_ranks(const Folding& folding, std::size_t all_up_to, std::size_t most);
 
 }  // namespace gradway::report

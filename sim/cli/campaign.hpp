@@ -7,7 +7,7 @@
 
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/common_options.hpp"
-#include "sim/cli/shell/status.hpp"
+#include "sim/cli/shell/failure.hpp"
 #include "sim/study/campaign/campaign_search.hpp"
 
 namespace CLI {

@@ -5,11 +5,19 @@
 #include <string>
 #include <vector>
 
-#include "sim/describe/matrix_platform.hpp"
-#include "sim/describe/nominal_links.hpp"
+#include "sim/describe/nominal_rates.hpp"
+#include "sim/describe/platform_draft.hpp"
 #include "sim/import/topology/nccl_xml.hpp"
+#include "sim/import/topology/topology_matrix.hpp"
 
 namespace gradway {
+
+/// The GPU of a node that is described without measurements.
+struct DescribedGpu {
+  std::string name;            ///< Name of its file.
+  int compute_capability = 0;  ///< 89 for 8.9.
+  std::string remark;          ///< Source of the name.
+};
 
 /// The parts of a node that NCCL's topology describes.
 struct NcclNodeLayout {
@@ -48,5 +56,12 @@ std::optional<int> capability_of(const NcclTopology& topology);
 /// @param node layout of the topology's first node
 /// @throws ConfigError if the GPU differs from the file's
 WrittenPlatform nccl_platform(const NcclTopology& topology, NcclNodeLayout node, const DescribedGpu& gpu);
+
+/// Writes a platform file of a node from its matrix alone. Parts and connections are those of the matrix;
+/// rates are published figures for links of the same kind. The file marks every assumption.
+WrittenPlatform matrix_platform(const TopologyMatrix& matrix, const DescribedGpu& gpu);
+
+/// Lists the layout's NICs in a draft. Comments explain how to describe several such nodes.
+void add_nics(PlatformDraft& draft);
 
 }  // namespace gradway
