@@ -263,9 +263,7 @@ NodeFacts facts_of(const std::string& platform, const Samples& samples, const Co
 }
 
 std::vector<std::string> calibrate_actions() {
-  std::vector<std::string> names;
-  for (const auto& known : actions) names.emplace_back(known.name);
-  return names;
+  return names_of(actions);
 }
 
 Action add_calibrate(CLI::App& app) {
@@ -291,12 +289,11 @@ Action add_calibrate(CLI::App& app) {
   add_flag(app, "--all", arguments->all, "check: show all rows instead of those with the largest errors");
   add_flag(app, "--json", arguments->json, "check: print the comparison as JSON");
   return [arguments, &app](const CommandContext& context) {
-    const auto action = std::ranges::find(actions, arguments->action, &CalibrateAction::name);
-    if (action == actions.end())
-      refuse(fmt::format("'gradway calibrate' does not have the action '{}'", arguments->action),
-             suggestion(arguments->action, calibrate_actions()));
-    check_options(*action, app);
-    return action->run(*arguments, context);
+    const auto& action =
+        row_named(actions, arguments->action,
+                  fmt::format("'gradway calibrate' does not have the action '{}'", arguments->action));
+    check_options(action, app);
+    return action.run(*arguments, context);
   };
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/cli/shell/command_context.hpp"
@@ -51,6 +52,20 @@ struct CampaignSearch {
 /// @throws ConfigError if all fail due to wrong input
 Status simulate_campaign_points(const CampaignSearch& search, const CLI::App& app,
                                 const CommandContext& context);
+
+/// The arguments of a campaign search by a command with other options, too.
+/// @param arguments of the command @pre it has the options that are copied here
+template <class Arguments>
+CampaignArguments campaign_arguments(const Arguments& arguments, CampaignRequest request) {
+  auto choice = arguments.campaign_choice;
+  static_cast<CampaignRequest&>(choice) = std::move(request);
+  choice.deadline = arguments.training.deadline;
+  choice.budget = arguments.training.budget;
+  choice.jobs = arguments.jobs;
+  choice.out = arguments.out;
+  choice.json = arguments.json;
+  return choice;
+}
 
 /// Adds `--seeds` and `--sure`.
 void add_campaign_options(CLI::App& app, CampaignArguments& arguments);

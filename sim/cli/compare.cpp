@@ -178,22 +178,14 @@ Status compare_campaigns(const CompareArguments& arguments, const CLI::App& app,
                          const CommandContext& context) {
   if (arguments.csv) refuse("campaigns cannot be written as CSV", "give '--json'");
   CampaignSearch search{
-      .arguments = arguments.campaign_choice,
+      .arguments = campaign_arguments(
+          arguments, {.scenario = arguments.scenario, .engine = arguments.engine, .price = arguments.price}),
       .fixed = fixed_overrides(arguments),
       .axes = {{"platform", platforms_of(arguments.platforms, context.data, arguments.gpu)}},
       .is_ranked = true,
       .file = "compare.json"};
   add_campaign_keys(search.fixed, arguments.training);
   if (!arguments.gpus.empty()) search.axes.push_back({"job.gpus", list_of("--gpus", arguments.gpus)});
-  auto& choice = search.arguments;
-  choice.scenario = arguments.scenario;
-  choice.engine = arguments.engine;
-  choice.price = arguments.price;
-  choice.deadline = arguments.training.deadline;
-  choice.budget = arguments.training.budget;
-  choice.jobs = arguments.jobs;
-  choice.out = arguments.out;
-  choice.json = arguments.json;
   return simulate_campaign_points(search, app, context);
 }
 

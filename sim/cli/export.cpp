@@ -172,13 +172,11 @@ constexpr std::array all_exports{
                  export_experiment}};
 
 Status export_scenario(const ExportArguments& arguments, const CommandContext& context) {
-  const auto* const format = std::ranges::find(all_exports, arguments.format, &ExportFormat::name);
-  if (format == all_exports.end())
-    refuse(fmt::format("there is no export format '{}'", arguments.format),
-           suggestion(arguments.format, export_formats()));
+  const auto& format = row_named(all_exports, arguments.format,
+                                 fmt::format("there is no export format '{}'", arguments.format));
   check_folder(arguments.out);
   remove_abandoned_files(arguments.out);
-  format->write(arguments, context);
+  format.write(arguments, context);
   return Status::done;
 }
 
@@ -191,9 +189,7 @@ std::string help_of_exports() {
 }  // namespace
 
 std::vector<std::string> export_formats() {
-  std::vector<std::string> names;
-  for (const auto& format : all_exports) names.emplace_back(format.name);
-  return names;
+  return names_of(all_exports);
 }
 
 Action add_export(CLI::App& app) {

@@ -14,7 +14,6 @@
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/failure.hpp"
-#include "sim/cli/shell/interrupt.hpp"
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/cli/shell/progress.hpp"
 #include "sim/config/yaml/scalars.hpp"
@@ -167,7 +166,9 @@ void check_options(const OptimizeArguments& arguments) {
 Status optimize_campaign(const OptimizeArguments& arguments, const CLI::App& app,
                          const CommandContext& context) {
   check_options(arguments);
-  CampaignSearch search{.arguments = arguments.campaign_choice,
+  CampaignSearch search{.arguments = campaign_arguments(arguments, {.scenario = arguments.search.scenario,
+                                                                    .engine = arguments.engine,
+                                                                    .price = arguments.search.price}),
                         .fixed = parse_overrides(arguments.set),
                         .axes = parse_axes(arguments.search.over, "--over"),
                         .is_ranked = true,
@@ -176,14 +177,6 @@ Status optimize_campaign(const OptimizeArguments& arguments, const CLI::App& app
                                                  config::integer(1, most_samples_per_step)),
                         .file = "optimize.json"};
   add_campaign_keys(search.fixed, arguments.training);
-  search.arguments.scenario = arguments.search.scenario;
-  search.arguments.engine = arguments.engine;
-  search.arguments.price = arguments.search.price;
-  search.arguments.deadline = arguments.training.deadline;
-  search.arguments.budget = arguments.training.budget;
-  search.arguments.jobs = arguments.jobs;
-  search.arguments.out = arguments.out;
-  search.arguments.json = arguments.json;
   const auto written = load_campaign(search.arguments, search.fixed, context.data);
   if (search.axes.empty()) search.axes = axes_of(written, search.fixed);
   if (search.axes.empty() && !arguments.layout)

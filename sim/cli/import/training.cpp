@@ -99,9 +99,7 @@ void import_megatron(const ImportArguments& arguments, const CommandContext& con
     context.results << "# models/" << name << ".yaml\n" << model << "---\n" << scenario;
     return;
   }
-  const auto put = [](const std::string& text) { return [&text](std::ostream& stream) { stream << text; }; };
-  write_files(out.has_parent_path() ? out.parent_path() : std::filesystem::path{"."},
-              {{"models/" + name + ".yaml", put(model)}, {out.filename().string(), put(scenario)}});
+  write_with_model(out, scenario, model_file, model);
   for (const auto& file : {out, model_file})
     context.results << context.style.paint(report::Paint::bold, printable(file.generic_string())) << '\n';
 }

@@ -118,6 +118,18 @@ std::optional<double> percentage(std::string_view option, const std::optional<st
   return percent / 100;
 }
 
+void add_max_lost(CLI::App& app, std::optional<std::string>& max_lost) {
+  app.add_option("--max-lost", max_lost, "exit status 4 if a larger share of the time is lost")
+      ->type_name("PERCENT");
+}
+
+Status status_of_loss(double lost_share, const std::optional<double>& most, std::ostream& messages) {
+  if (!most || lost_share <= *most) return Status::done;
+  messages << fmt::format("error: {:.2f} % of the time is lost, more than the limit of {:.4g} %\n",
+                          lost_share * 100, *most * 100);
+  return Status::limit_passed;
+}
+
 CLI::Option* add_page_data(CLI::App& app, bool& page_data) {
   return add_flag(app, "--page-data", page_data, "print the data of report.html as JSON");
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "sim/cli/shell/failure.hpp"
 #include "sim/config/config.hpp"
 #include "sim/config/yaml/node.hpp"
 #include "sim/config/yaml/quantities.hpp"
@@ -17,10 +19,6 @@ namespace CLI {
 class App;
 class Option;
 }  // namespace CLI
-
-namespace CLI {
-class App;
-}
 
 namespace gradway::cli {
 
@@ -62,6 +60,12 @@ void add_price_list_options(CLI::App& app, PriceChoice& choice);
 /// An option in percent, with or without its sign, as a fraction; nothing if it is not given.
 /// @throws ConfigError if it is not a percentage
 std::optional<double> percentage(std::string_view option, const std::optional<std::string>& text);
+
+/// Adds `--max-lost`, in percent.
+void add_max_lost(CLI::App& app, std::optional<std::string>& max_lost);
+/// The status of a run that loses a share of its time. Says so if the share is larger than allowed.
+/// @param most allowed; none: any share
+Status status_of_loss(double lost_share, const std::optional<double>& most, std::ostream& messages);
 
 /// Adds `--page-data`. @return the option
 CLI::Option* add_page_data(CLI::App& app, bool& page_data);

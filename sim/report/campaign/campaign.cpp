@@ -5,11 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/report/format/fact_words.hpp"
 #include "sim/report/format/json_values.hpp"
-#include "sim/report/format/price.hpp"
-#include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
-#include "sim/report/format/warning_words.hpp"
+#include "sim/report/format/training_text.hpp"
 
 namespace gradway::report {
 

@@ -46,40 +46,39 @@ struct BestPoints {
 /// The columns of a point, and its cells in them.
 std::vector<Table::Cell> cells_of(const CampaignPoints& points, std::size_t index,
                                   const BestPoints& best_points) {
-  constexpr auto right = Table::Align::right;
+  using enum Table::Align;
   const auto& point = points.points[index];
   const auto& estimate = *point.estimate;
   std::vector<Table::Cell> cells;
   // The share of runs that meet a limit, and the excess over it.
   const auto add_limit = [&](const std::string& title, const std::optional<double>& over,
                              const std::optional<double>& kept, const std::string& excess) {
-    cells.push_back({{title}, over ? percent_text(*kept) : "no price"});
-    cells.push_back({{"", right, 4}, over && *over > 0 ? "+" + excess : ""});
+    cells.push_back({title, over ? percent_text(*kept) : "no price"});
+    cells.push_back({"", over && *over > 0 ? "+" + excess : "", right, 4});
   };
   for (std::size_t i = 0; i < points.axes.size(); ++i) {
     const auto& key = points.axes[i].key;
-    cells.push_back({{key == "job.gpus" ? "GPUs" : key}, point.values[i]});
+    cells.push_back({key == "job.gpus" ? "GPUs" : key, point.values[i]});
   }
   if (has_layouts(points)) {
-    cells.push_back({{"layout", {}, 1}, point.job ? describe_briefly(*point.job) : ""});
-    cells.push_back({{"MFU", right, 5}, point.mfu ? percent_text(*point.mfu) : ""});
-    cells.push_back({{"step time", right, 6}, time_text(point.step)});
-    cells.push_back({{"90 % interval", right, 7}, range_text(point.range.low, point.range.high)});
+    cells.push_back({"layout", point.job ? describe_briefly(*point.job) : "", left, 1});
+    cells.push_back({"MFU", point.mfu ? percent_text(*point.mfu) : "", right, 5});
+    cells.push_back({"step time", time_text(point.step), right, 6});
+    cells.push_back({"90 % interval", range_text(point.range.low, point.range.high), right, 7});
   }
-  cells.push_back({{"takes", right}, span_text(Seconds{estimate.seconds.value})});
-  if (!points.is_ranked) cells.push_back({{"90 % interval", right}, span_range_text(estimate.seconds)});
-  cells.push_back({{"USD", right}, estimate.usd ? usd_text(estimate.usd->value) : ""});
-  if (!points.is_ranked) cells.push_back({{"goodput", right}, percent_text(estimate.goodput.value)});
+  cells.push_back({"takes", span_text(Seconds{estimate.seconds.value}), right});
+  if (!points.is_ranked) cells.push_back({"90 % interval", span_range_text(estimate.seconds), right});
+  cells.push_back({"USD", estimate.usd ? usd_text(estimate.usd->value) : "", right});
+  if (!points.is_ranked) cells.push_back({"goodput", percent_text(estimate.goodput.value), right});
   if (const auto& deadline = points.questions.deadline)
     add_limit(fmt::format("in {}", span_text(*deadline)), point.late_s, point.in_time,
               span_text(Seconds{std::abs(point.late_s.value_or(0))}));
   if (const auto& budget = points.questions.budget_usd)
     add_limit(fmt::format("for {} USD", usd_text(*budget)), point.over_usd, point.in_budget,
               usd_text(std::abs(point.over_usd.value_or(0))));
-  cells.push_back({{"speed", {}, 3}, mark_of(best_points.fastest, index, "fastest")});
-  cells.push_back({{"cost", {}, 2}, mark_of(best_points.cheapest, index, "cheapest")});
-  if (has_limits(points) && !points.is_ranked)
-    cells.push_back({{""}, best_points.best == index ? "best" : ""});
+  cells.push_back({"speed", mark_of(best_points.fastest, index, "fastest"), left, 3});
+  cells.push_back({"cost", mark_of(best_points.cheapest, index, "cheapest"), left, 2});
+  if (has_limits(points) && !points.is_ranked) cells.push_back({"", best_points.best == index ? "best" : ""});
   return cells;
 }
 

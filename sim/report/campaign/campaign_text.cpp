@@ -8,17 +8,17 @@
 
 #include "sim/campaign/local_sgd.hpp"
 #include "sim/report/campaign/campaign.hpp"
+#include "sim/report/format/fact_words.hpp"
 #include "sim/report/format/fields.hpp"
-#include "sim/report/format/price.hpp"
-#include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
-#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 
 namespace gradway::report {
 namespace {
+
+using enum Table::Align;
 
 constexpr int columns_of_course = 48;
 constexpr std::size_t most_rows = 12;
@@ -124,7 +124,6 @@ struct PhaseRow {
 };
 
 void write_phases(std::ostream& out, const Campaign& campaign, const Style& style) {
-  using enum Table::Align;
   std::map<std::pair<std::size_t, std::size_t>, PhaseRow> rows;
   for (const auto& span : campaign.answers.course) {
     if (!span.trains) continue;
@@ -133,20 +132,17 @@ void write_phases(std::ostream& out, const Campaign& campaign, const Style& styl
     row.samples += span.samples_per_s * (span.to_s - span.from_s);
   }
   if (rows.size() < 2 || rows.size() > most_rows) return;
-  Table table{{{"in the course of the training", left},
-               {"", left},
-               {"batch", right},
-               {"step", right},
-               {noun_of(campaign) + "/s", right},
-               {"storage", right},
-               {"time", right}}};
+  Table table;
   for (const auto& [indices, row] : rows) {
     const auto& step = campaign.answers.plan.over_time->phases[indices.first].steps[indices.second];
-    table.add({phase_in_words(campaign, indices.first), condition_in_words(campaign, indices.second),
-               thousands_text(std::llround(step.samples)), time_text(step.step),
-               thousands_text(std::llround(row.samples * unit_of(campaign) / row.seconds)),
-               step.storage_read.value() > 0 ? rate_text(step.storage_read) : "",
-               span_text(Seconds{row.seconds})});
+    const auto rate = std::llround(row.samples * unit_of(campaign) / row.seconds);
+    table.add_cells({{"in the course of the training", phase_in_words(campaign, indices.first)},
+                     {"", condition_in_words(campaign, indices.second)},
+                     {"batch", thousands_text(std::llround(step.samples)), right},
+                     {"step", time_text(step.step), right},
+                     {noun_of(campaign) + "/s", thousands_text(rate), right},
+                     {"storage", step.storage_read.value() > 0 ? rate_text(step.storage_read) : "", right},
+                     {"time", span_text(Seconds{row.seconds}), right}});
   }
   out << '\n';
   table.write(out, style, "  ");
@@ -301,7 +297,7 @@ void add_results(Fields& fields, const Campaign& campaign) {
 }
 
 void write_waterfall(std::ostream& out, const CampaignEstimate& estimate, const Style& style) {
-  Table table{{{"where the time goes"}, {"", Table::Align::right}, {"", Table::Align::right}}};
+  Table table{{{"where the time goes"}, {"", right}, {"", right}}};
   const auto add = [&](std::string_view label, double seconds) {
     table.add({std::string{label}, span_text(Seconds{seconds}), percent_text(seconds / estimate.mean_s)});
   };
@@ -314,7 +310,7 @@ void write_waterfall(std::ostream& out, const CampaignEstimate& estimate, const 
 
 void write_interval(std::ostream& out, const IntervalChoice& choice, const Style& style) {
   if (!choice.daly) return;
-  Table table{{{"time between checkpoints"}, {"", Table::Align::right}, {"goodput", Table::Align::right}}};
+  Table table{{{"time between checkpoints"}, {"", right}, {"goodput", right}}};
   if (choice.used != choice.best)
     table.add({"in use", pause_text(choice.used), percent_text(choice.goodput_used)});
   table.add({"best, as simulated", pause_text(choice.best), percent_text(choice.goodput_best)});
@@ -330,10 +326,7 @@ std::string saved_text(double saves, const std::string& amount) {
 
 void write_what_ifs(std::ostream& out, const CampaignAnswers& answers, const Style& style) {
   if (answers.what_ifs.empty()) return;
-  Table table{{{"what would help"},
-               {"time", Table::Align::right},
-               {"USD", Table::Align::right},
-               {"goodput", Table::Align::right}}};
+  Table table{{{"what would help"}, {"time", right}, {"USD", right}, {"goodput", right}}};
   for (const auto& what_if : answers.what_ifs) {
     table.add(
         {what_if.change, saved_text(what_if.saves_s, span_text(Seconds{std::abs(what_if.saves_s)})),
@@ -352,7 +345,7 @@ std::string terms_in_words(const CampaignTerms& offer) {
 
 void write_terms(std::ostream& out, const CampaignAnswers& answers, const Style& style) {
   if (answers.terms.size() < 2) return;
-  Table table{{{"terms"}, {"USD/node-hour", Table::Align::right}, {"takes"}, {"costs"}}};
+  Table table{{{"terms"}, {"USD/node-hour", right}, {"takes"}, {"costs"}}};
   for (const auto& offer : answers.terms)
     table.add({terms_in_words(offer), usd_text(offer.per_node.value()),
                span_with_range_text(offer.estimate.seconds), usd_with_range_text(*offer.estimate.usd)});
@@ -368,7 +361,6 @@ void write_moved(std::ostream& out, const CampaignAnswers& answers, const Style&
   const auto and_moving = [&](double training_usd) {
     return moved.training_usd ? std::optional{moved.transfer_usd + training_usd} : std::nullopt;
   };
-  using enum Table::Align;
   Table table{{{"alternative: data in one place", left}, {"sent", right}, {"takes", right}, {"USD", right}}};
   table.add({"as configured, on average", bytes_text(moved.exchanged), span_text(Seconds{estimate.mean_s}),
              usd(estimate.mean_usd)});

@@ -15,6 +15,8 @@
 namespace gradway::report {
 namespace {
 
+using enum Table::Align;
+
 constexpr std::size_t indent = 15;
 
 class Writer {
@@ -106,7 +108,7 @@ class Writer {
   }
 
   void write_classes() {
-    Table table{{{"work per step"}, {"measured", Table::Align::right}, {"expected", Table::Align::right}}};
+    Table table{{{"work per step"}, {"measured", right}, {"expected", right}}};
     for (const auto& work_class : diagnosis_.classes)
       table.add({std::string{name_of(work_class.work)}, time_text(work_class.measured),
                  time_text(work_class.expected)});
@@ -117,19 +119,15 @@ class Writer {
   void write_collectives() {
     if (diagnosis_.collectives.empty()) return;
     constexpr std::size_t most = 8;
-    Table table{{{"collective"},
-                 {"size", Table::Align::right},
-                 {"per step", Table::Align::right},
-                 {"waiting", Table::Align::right},
-                 {"transfer", Table::Align::right},
-                 {"alone", Table::Align::right}}};
+    Table table;
     for (std::size_t i = 0; i < std::min(most, diagnosis_.collectives.size()); ++i) {
       const auto& collective = diagnosis_.collectives[i];
-      table.add({std::string{name_of(collective.kind)},
-                 collective.bytes > Bytes{} ? bytes_text(collective.bytes) : "unknown",
-                 digits_text(collective.per_step, 3), time_text(collective.waiting),
-                 time_text(collective.transfer),
-                 collective.expected ? time_text(*collective.expected) : "unknown"});
+      table.add_cells({{"collective", std::string{name_of(collective.kind)}},
+                       {"size", collective.bytes > Bytes{} ? bytes_text(collective.bytes) : "unknown", right},
+                       {"per step", digits_text(collective.per_step, 3), right},
+                       {"waiting", time_text(collective.waiting), right},
+                       {"transfer", time_text(collective.transfer), right},
+                       {"alone", collective.expected ? time_text(*collective.expected) : "unknown", right}});
     }
     out_ << '\n';
     table.write(out_, style_, "  ");
@@ -139,20 +137,18 @@ class Writer {
 
   void write_ranks() {
     constexpr std::size_t most = 16;
-    Table table{{{"rank"},
-                 {"GPU busy", Table::Align::right},
-                 {"exposed", Table::Align::right},
-                 {"idle", Table::Align::right},
-                 {"forward", Table::Align::right},
-                 {"backward", Table::Align::right},
-                 {"optimizer", Table::Align::right},
-                 {"launches", Table::Align::right},
-                 {"CPU each", Table::Align::right}}};
+    Table table;
     for (std::size_t i = 0; i < std::min(most, diagnosis_.ranks.size()); ++i) {
       const auto& rank = diagnosis_.ranks[i];
-      table.add({fmt::format("{}", rank.rank), time_text(rank.busy), time_text(rank.exposed),
-                 time_text(rank.idle), time_text(rank.phases[0]), time_text(rank.phases[1]),
-                 time_text(rank.phases[2]), digits_text(rank.launches, 3), time_text(rank.launch)});
+      table.add_cells({{"rank", fmt::format("{}", rank.rank)},
+                       {"GPU busy", time_text(rank.busy), right},
+                       {"exposed", time_text(rank.exposed), right},
+                       {"idle", time_text(rank.idle), right},
+                       {"forward", time_text(rank.phases[0]), right},
+                       {"backward", time_text(rank.phases[1]), right},
+                       {"optimizer", time_text(rank.phases[2]), right},
+                       {"launches", digits_text(rank.launches, 3), right},
+                       {"CPU each", time_text(rank.launch), right}});
     }
     out_ << '\n';
     table.write(out_, style_, "  ");

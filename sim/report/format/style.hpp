@@ -17,6 +17,8 @@ struct Style {
 
   static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
+  /// The same for lines of any length.
+  Style unlimited_width() const { return {colour, unlimited, unlimited}; }
   /// The text in a colour; unchanged without colours.
   std::string paint(Paint paint, std::string_view text) const;
 };

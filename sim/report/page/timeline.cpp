@@ -13,7 +13,6 @@
 #include "sim/metrics/view.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/page/page_parts.hpp"
-#include "sim/report/trace/link_tracks.hpp"
 #include "sim/report/trace/slices.hpp"
 
 namespace gradway::report {

@@ -14,7 +14,6 @@
 #include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/json_document.hpp"
-#include "sim/report/format/price.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
@@ -234,30 +233,29 @@ std::vector<Table::Cell> cells_of(const PlatformComparison& compared, std::size_
   const auto throughput = metrics.tokens_per_s ? *metrics.tokens_per_s / run.gpus : metrics.samples_per_s;
   const auto& price = metrics.cost_per_hour;
   std::vector<Table::Cell> cells{
-      {{"platform", left}, run.platform},
-      {{"GPUs", right}, thousands_text(run.gpus)},
-      {{"nodes", right, 2}, thousands_text(run.nodes)},
-      {{"step time", right}, time_text(metrics.step_time) + mark},
-      {{range_title, right, compared.goal ? 6 : 4}, range_text(run.range.low, run.range.high)},
-      {{has_tokens ? "tokens/s/GPU" : "samples/s", right, 5}, digits_text(throughput, 4)},
-      {{"USD/h", right, 3}, price ? price_text(price->value()) : "-"}};
+      {"platform", run.platform},
+      {"GPUs", thousands_text(run.gpus), right},
+      {"nodes", thousands_text(run.nodes), right, 2},
+      {"step time", time_text(metrics.step_time) + mark, right},
+      {range_title, range_text(run.range.low, run.range.high), right, compared.goal ? 6 : 4},
+      {has_tokens ? "tokens/s/GPU" : "samples/s", digits_text(throughput, 4), right, 5},
+      {"USD/h", price ? price_text(price->value()) : "-", right, 3}};
   if (compared.goal) {
     const auto training = training_of(*compared.goal, metrics, run.range);
     const auto& usd = training.usd;
-    cells.push_back({{amount_in_words(*compared.goal), right}, span_text(Seconds{training.seconds.value})});
-    cells.push_back({{range_title, right, 4}, span_range_text(training.seconds)});
-    cells.push_back({{"USD", right}, usd ? usd_text(usd->value) : "-"});
-    cells.push_back({{range_title, right, 1}, usd ? usd_range_text(*usd) : "-"});
-    if (compared.goal->deadline || compared.goal->budget_usd)
-      cells.push_back({{"met", left}, met_cell(training)});
+    cells.push_back({amount_in_words(*compared.goal), span_text(Seconds{training.seconds.value}), right});
+    cells.push_back({range_title, span_range_text(training.seconds), right, 4});
+    cells.push_back({"USD", usd ? usd_text(usd->value) : "-", right});
+    cells.push_back({range_title, usd ? usd_range_text(*usd) : "-", right, 1});
+    if (compared.goal->deadline || compared.goal->budget_usd) cells.push_back({"met", met_cell(training)});
   } else {
     const auto million = usd_per_million_samples(run);
-    cells.push_back({{"USD/M samples", right}, million ? digits_text(million->value, 4) : "-"});
-    cells.push_back({{range_title, right, 1}, million ? digits_range(*million) : "-"});
+    cells.push_back({"USD/M samples", million ? digits_text(million->value, 4) : "-", right});
+    cells.push_back({range_title, million ? digits_range(*million) : "-", right, 1});
   }
-  cells.push_back({{"speed", left}, mark_of(speed, index, "fastest")});
-  cells.push_back({{"cost", left}, mark_of(cost, index, "cheapest")});
-  cells.push_back({{"bound by", left, 7}, describe(run.bottleneck).resource});
+  cells.push_back({"speed", mark_of(speed, index, "fastest")});
+  cells.push_back({"cost", mark_of(cost, index, "cheapest")});
+  cells.push_back({"bound by", describe(run.bottleneck).resource, left, 7});
   return cells;
 }
 

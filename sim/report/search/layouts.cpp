@@ -12,13 +12,12 @@
 
 #include "sim/base/shell_word.hpp"
 #include "sim/report/format/comparison_json.hpp"
+#include "sim/report/format/fact_words.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/json_values.hpp"
-#include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
-#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/workload/blocks.hpp"
 

@@ -13,9 +13,9 @@
 
 #include "sim/platform/networks.hpp"
 #include "sim/report/format/json_document.hpp"
-#include "sim/report/format/price.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
+#include "sim/report/format/training_text.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/show/show.hpp"
 
@@ -82,7 +82,7 @@ void write_gpus(std::ostream& out, const std::vector<ListedGpu>& listed, const S
       table.add_with_note({entry.name}, cannot_be_read);
     }
   }
-  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
+  table.write(out, style.unlimited_width());
   if (!listed.empty()) out << "fp32 to nvfp4: dense peak in TFLOP/s; kernels: source of kernel times\n";
 }
 
@@ -117,7 +117,7 @@ void write_calibrations(std::ostream& out, const std::vector<ListedCalibration>&
       table.add_with_note({entry.name}, cannot_be_read);
     }
   }
-  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
+  table.write(out, style.unlimited_width());
 }
 
 void write_calibrations_json(std::ostream& out, const std::vector<ListedCalibration>& listed) {
@@ -260,7 +260,7 @@ void write_platforms(std::ostream& out, std::vector<ListedPlatform> listed, cons
                {"price of", left},
                {"region", left}}};
   for (const auto& entry : listed) table.add(row(entry));
-  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
+  table.write(out, style.unlimited_width());
 }
 
 void write_platforms_json(std::ostream& out, std::vector<ListedPlatform> listed) {
@@ -290,7 +290,7 @@ void write_prices(std::ostream& out, const std::vector<ListedPrice>& listed, con
     if (has_age) cells.push_back(entry.age ? fmt::format("{}", *entry.age) : "");
     table.add(std::move(cells));
   }
-  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
+  table.write(out, style.unlimited_width());
 }
 
 void write_prices_json(std::ostream& out, const std::vector<ListedPrice>& listed) {

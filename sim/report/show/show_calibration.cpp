@@ -51,43 +51,41 @@ std::string time_or_dash(Seconds time) {
 /// A row of the table of kernels.
 void add(Table& rows, std::string label, Seconds base, std::string rate, const std::optional<double>& of_peak,
          const Fitted& fitted) {
-  rows.add({std::move(label), time_or_dash(base), std::move(rate), of_peak ? percent_text(*of_peak) : "-",
-            count_or_dash(fitted.samples), error_text(fitted.residual)});
+  rows.add_cells({{"kernels", std::move(label)},
+                  {"latency", time_or_dash(base), right},
+                  {"achieved", std::move(rate), right},
+                  {"of datasheet", of_peak ? percent_text(*of_peak) : "-", right},
+                  {"samples", count_or_dash(fitted.samples), right},
+                  {"residual", error_text(fitted.residual), right}});
 }
 
 // The measured rates of a calibration. Each function writes a table after an empty line, or nothing if there
 // are no rates.
 void write_links(std::ostream& out, const std::vector<LinkRate>& links, const Style& style) {
   if (links.empty()) return;
-  Table rows{{{"link", left},
-              {"GPUs", right},
-              {"from", right},
-              {"to", right},
-              {"latency", right},
-              {"bandwidth", right},
-              {"leave-one-out range", right},
-              {"samples", right},
-              {"residual", right},
-              {"source", left}}};
+  Table rows;
   for (const auto& link : links) {
-    rows.add({word(words::links, link.role), fmt::format("{}", link.gpus), exact_bytes_text(link.smallest),
-              exact_bytes_text(link.largest), time_or_dash(link.latency), rate_text(link.bandwidth),
-              link.least && link.most ? fmt::format("{} to {}", rate_text(*link.least), rate_text(*link.most))
-                                      : "-",
-              count_or_dash(link.fitted.samples), error_text(link.fitted.residual), link.source});
+    const auto range = link.least && link.most
+                           ? fmt::format("{} to {}", rate_text(*link.least), rate_text(*link.most))
+                           : "-";
+    rows.add_cells({{"link", word(words::links, link.role)},
+                    {"GPUs", fmt::format("{}", link.gpus), right},
+                    {"from", exact_bytes_text(link.smallest), right},
+                    {"to", exact_bytes_text(link.largest), right},
+                    {"latency", time_or_dash(link.latency), right},
+                    {"bandwidth", rate_text(link.bandwidth), right},
+                    {"leave-one-out range", range, right},
+                    {"samples", count_or_dash(link.fitted.samples), right},
+                    {"residual", error_text(link.fitted.residual), right},
+                    {"source", link.source}});
   }
   out << '\n';
-  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
+  rows.write(out, style.unlimited_width());
 }
 
 void write_kernels(std::ostream& out, const KernelRates& kernels, const Style& style) {
   if (kernels.empty()) return;
-  Table rows{{{"kernels", left},
-              {"latency", right},
-              {"achieved", right},
-              {"of datasheet", right},
-              {"samples", right},
-              {"residual", right}}};
+  Table rows;
   for (const auto& rate : kernels.matrix) {
     add(rows,
         fmt::format("{} {} products", word(words::product_shapes, rate.shape),
@@ -112,7 +110,7 @@ void write_kernels(std::ostream& out, const KernelRates& kernels, const Style& s
     add(rows, word(words::launch_costs, cost.what), cost.time, "-", {}, cost.fitted);
   if (kernels.smallest_kernel) add(rows, "smallest kernel", *kernels.smallest_kernel, "-", {}, {});
   out << '\n';
-  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
+  rows.write(out, style.unlimited_width());
 }
 
 /// The timed kernels of one kind and number format.
@@ -202,62 +200,55 @@ std::string plan_text(const CollectiveTable& table) {
 }
 
 void write_tables(std::ostream& out, const std::vector<CollectiveTable>& tables, const Style& style) {
-  Table rows{{{"collective", left},
-              {"algorithm", left},
-              {"ranks", right},
-              {"samples", right},
-              {"from", right},
-              {"to", right},
-              {"latency", right},
-              {"bandwidth", right},
-              {"residual", right},
-              {"with outliers", right},
-              {"leave-one-out error", right},
-              {"spread", right},
-              {"outliers", right}}};
+  Table rows;
   for (const auto& table : tables) {
-    rows.add({title_of(table), plan_text(table), fmt::format("{}", table.ranks),
-              table.predicted_from.empty() ? fmt::format("{}", table.samples) : table.predicted_from,
-              exact_bytes_text(table.points.front().size), exact_bytes_text(table.points.back().size),
-              time_text(table.latency), rate_text(table.bandwidth), error_text(table.residual),
-              error_text(table.outliers.empty() ? table.residual : table.residual_with_outliers),
-              error_text(table.interpolation), error_text(table.spread),
-              fmt::format("{}", table.outliers.size())});
+    const auto& with_outliers = table.outliers.empty() ? table.residual : table.residual_with_outliers;
+    rows.add_cells(
+        {{"collective", title_of(table)},
+         {"algorithm", plan_text(table)},
+         {"ranks", fmt::format("{}", table.ranks), right},
+         {"samples", table.predicted_from.empty() ? fmt::format("{}", table.samples) : table.predicted_from,
+          right},
+         {"from", exact_bytes_text(table.points.front().size), right},
+         {"to", exact_bytes_text(table.points.back().size), right},
+         {"latency", time_text(table.latency), right},
+         {"bandwidth", rate_text(table.bandwidth), right},
+         {"residual", error_text(table.residual), right},
+         {"with outliers", error_text(with_outliers), right},
+         {"leave-one-out error", error_text(table.interpolation), right},
+         {"spread", error_text(table.spread), right},
+         {"outliers", fmt::format("{}", table.outliers.size()), right}});
   }
-  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
+  rows.write(out, style.unlimited_width());
 }
 
 void write_outliers(std::ostream& out, const std::vector<CollectiveTable>& tables, const Style& style) {
-  Table rows{{{"outlier of", left},
-              {"algorithm", left},
-              {"ranks", right},
-              {"size", right},
-              {"measured", right},
-              {"table", right}}};
+  Table rows;
   for (const auto& table : tables) {
     for (const auto& outlier : table.outliers) {
-      rows.add({title_of(table), plan_text(table), fmt::format("{}", table.ranks),
-                exact_bytes_text(outlier.size), time_text(outlier.time),
-                time_text(time_at(table, outlier.size))});
+      rows.add_cells({{"outlier of", title_of(table)},
+                      {"algorithm", plan_text(table)},
+                      {"ranks", fmt::format("{}", table.ranks), right},
+                      {"size", exact_bytes_text(outlier.size), right},
+                      {"measured", time_text(outlier.time), right},
+                      {"table", time_text(time_at(table, outlier.size)), right}});
     }
   }
   if (rows.empty()) return;
   out << '\n';
-  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
+  rows.write(out, style.unlimited_width());
 }
 
 void write_contention(std::ostream& out, const std::vector<ContentionFactors>& entries, const Style& style) {
   if (entries.empty()) return;
-  Table rows{{{"contention", left},
-              {"ranks", right},
-              {"channels", right},
-              {"slow-down of kernels", right},
-              {"slow-down of collectives", right}}};
-  const auto number = [](int value) { return value == 0 ? std::string{"-"} : fmt::format("{}", value); };
+  Table rows;
   for (const auto& entry : entries) {
-    rows.add({fmt::format("{} with {} kernels", name_of(entry.transport), name_of(entry.precision)),
-              number(entry.ranks), number(entry.channels), fmt::format("{:.3f}", entry.kernel_slowdown),
-              fmt::format("{:.3f}", entry.collective_slowdown)});
+    rows.add_cells({{"contention",
+                     fmt::format("{} with {} kernels", name_of(entry.transport), name_of(entry.precision))},
+                    {"ranks", count_or_dash(entry.ranks), right},
+                    {"channels", count_or_dash(entry.channels), right},
+                    {"slow-down of kernels", fmt::format("{:.3f}", entry.kernel_slowdown), right},
+                    {"slow-down of collectives", fmt::format("{:.3f}", entry.collective_slowdown), right}});
   }
   out << '\n';
   rows.write(out, style);
@@ -277,7 +268,7 @@ void write_adapted(std::ostream& out, const Adaptation& adapted, const Style& st
               part.uncertainty ? percent_text(*part.uncertainty) : "-"});
   }
   out << '\n';
-  rows.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
+  rows.write(out, style.unlimited_width());
 }
 
 void write_held_back(std::ostream& out, const std::vector<HoldoutError>& entries) {

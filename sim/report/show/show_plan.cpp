@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "sim/cost/nccl_model.hpp"
+#include "sim/report/format/fact_words.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
-#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/show/show.hpp"
 
@@ -140,7 +140,7 @@ void write_buckets(std::ostream& out, const Model& model, const std::vector<Unit
                gradient_name(model, gradients.front()), gradient_name(model, gradients.back())});
   }
   out << '\n';
-  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
+  table.write(out, style.unlimited_width());
 }
 
 }  // namespace

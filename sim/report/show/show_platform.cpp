@@ -12,10 +12,10 @@
 #include "sim/nccl/transport.hpp"
 #include "sim/platform/routes.hpp"
 #include "sim/report/format/fields.hpp"
-#include "sim/report/format/price.hpp"
 #include "sim/report/format/style.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
+#include "sim/report/format/training_text.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/show/connections.hpp"
 #include "sim/report/show/show.hpp"
@@ -116,7 +116,7 @@ void write_topology(std::ostream& out, const Platform& platform, const Routes& r
     cells.push_back(socket ? platform.device(*socket).name : "none");
     table.add(std::move(cells));
   }
-  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
+  table.write(out, style.unlimited_width());
   out << '\n';
   for (const auto& meaning : legend) {
     if (seen.contains(meaning.type)) out << fmt::format("  {:<6}{}\n", meaning.label, meaning.text);
@@ -148,7 +148,7 @@ void write_transports(std::ostream& out, const Platform& platform, const Routes&
     }
     table.add(std::move(cells));
   }
-  table.write(out, Style{style.colour, Style::unlimited, Style::unlimited});
+  table.write(out, style.unlimited_width());
   if (!seen.empty()) out << '\n';
   for (const auto& [transport, text] : transports) {
     if (seen.contains(transport)) out << fmt::format("  {:<6}{}\n", name_of(transport), text);
@@ -296,6 +296,43 @@ void write_platform(std::ostream& out, const Platform& platform, const Calibrati
   write_link_table(out, platform, shown, style);
   title("Routes");
   write_routes(out, platform, routes, style);
+}
+
+void write_graphs(std::ostream& out, const std::vector<NcclGraph>& graphs, const Style& style) {
+  using enum Table::Align;
+  Table table{{{"algorithm", left},
+               {"pattern", left},
+               {"channels", right},
+               {"GB/s per channel", right},
+               {"between nodes", right},
+               {"longest path", left},
+               {"path to a NIC", left},
+               {"copies", right},
+               {"order", left}}};
+  for (const auto& graph : graphs) {
+    if (graph.channels == 0) {
+      table.add({graph.algorithm, graph.pattern, "none", "", "", "", "", "", ""});
+      continue;
+    }
+    bool is_first = true;
+    for (const auto& [order, times] : graph.orders) {
+      std::vector<std::string> cells(7);
+      if (is_first) {
+        cells = {graph.algorithm,
+                 graph.pattern,
+                 fmt::format("{}", graph.channels),
+                 fmt::format("{:g}", graph.speed_intra),
+                 fmt::format("{:g}", graph.speed_inter),
+                 graph.type_intra,
+                 graph.type_inter};
+      }
+      is_first = false;
+      cells.push_back(fmt::format("{}", times));
+      cells.push_back(order);
+      table.add(std::move(cells));
+    }
+  }
+  table.write(out, style.unlimited_width());
 }
 
 }  // namespace gradway::report

@@ -77,4 +77,23 @@ struct ShownRanks {
 /// @pre most > 0
 ShownRanks shown_ranks(const Folding& folding, std::size_t all_up_to, std::size_t most);
 
+/// Use of a link or memory over time, for traces and pages.
+struct LinkTrack {
+  std::string name;
+  int node = 0;             ///< -1: between switches of the fabric
+  std::size_t alike = 0;    ///< number of other links with identical use
+  bool has_others = false;  ///< whether it carries a neighbour's traffic
+
+  struct Point {
+    std::int64_t at_ns = 0;
+    double own = 0;     ///< use by the job, as a fraction of the capacity
+    double others = 0;  ///< use by neighbours
+  };
+  std::vector<Point> points;  ///< each holds until the next, the last until the end; idle before the first
+};
+
+/// The busiest links and memories of the reported step, busiest first. Links with identical use are listed
+/// once.
+std::vector<LinkTrack> busiest_links(const Run& run, std::size_t most);
+
 }  // namespace gradway::report
