@@ -95,7 +95,7 @@ class SweepRunner {
       if (makes_documents()) outcome.report = std::move(point->report);
       return true;
     };
-    sweeper_.simulate(values, is_known, [&](const std::string& key, const Run& simulated) {
+    sweeper_.answer(values, is_known, [&](const std::string& key, const Run& simulated) {
       const auto report = report::json_document(simulated, GRADWAY_VERSION);
       outcome.result = report::result_of(report);
       if (!cache_ && !makes_documents()) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <iosfwd>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -22,5 +23,8 @@ struct Style {
   /// The text in a colour; unchanged without colours.
   std::string paint(Paint paint, std::string_view text) const;
 };
+
+/// Writes a text in lines of at most the style's width.
+void write_wrapped(std::ostream& out, std::string_view text, const Style& style, Paint paint = Paint::none);
 
 }  // namespace gradway::report

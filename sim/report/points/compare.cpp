@@ -383,13 +383,10 @@ void write_remarks(std::ostream& out, const PlatformComparison& compared, const 
 
 void write_table(std::ostream& out, const PlatformComparison& compared, const Style& style) {
   out << style.paint(Paint::bold, fit(compared.scenario, style.width)) << '\n';
-  const auto job = describe(compared.model, compared.job);
-  for (const auto& line : wrap(job, style.width)) out << style.paint(Paint::dim, line) << '\n';
-  if (!compared.speeds.as_built()) {
-    const auto what_if =
-        fmt::format("what-if, not the real hardware: {}", gradway::in_words(compared.speeds));
-    for (const auto& line : wrap(what_if, style.width)) out << style.paint(Paint::yellow, line) << '\n';
-  }
+  write_wrapped(out, describe(compared.model, compared.job), style, Paint::dim);
+  if (!compared.speeds.as_built())
+    write_wrapped(out, fmt::format("what-if, not the real hardware: {}", gradway::in_words(compared.speeds)),
+                  style, Paint::yellow);
   out << '\n';
   const auto speed = fastest(compared.runs);
   const auto cost = cheapest(compared.runs);
@@ -397,7 +394,7 @@ void write_table(std::ostream& out, const PlatformComparison& compared, const St
   for (const auto* leaders : {&speed, &cost})
     if (!leaders->which.empty()) first.insert(leaders->which.front());
   if (compared.runs.empty()) {
-    for (const auto& line : wrap(nothing_meets, style.width)) out << style.paint(Paint::red, line) << '\n';
+    write_wrapped(out, nothing_meets, style, Paint::red);
   } else {
     Fields fields{out, style};
     write_answer(fields, compared, cost, false);

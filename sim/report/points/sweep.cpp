@@ -300,7 +300,7 @@ void write_leaders(std::ostream& out, const Sweep& sweep, const Leaders& leaders
   }
   if (text.empty()) return;
   out << '\n';
-  for (const auto& line : wrap(text, style.width)) out << line << '\n';
+  write_wrapped(out, text, style);
 }
 
 }  // namespace

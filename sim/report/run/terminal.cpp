@@ -346,10 +346,8 @@ void write_text(std::ostream& out, const Run& run, const Style& style, Detail de
 
 void write_memory_verdict(std::ostream& out, const Run& run, const Style& style) {
   if (!surely_does_not_fit(run.scenario, run.measured.memory)) return;
-  const auto why = verdict_in_words(run.scenario, run.measured.memory);
-  for (const auto& line : wrap(why, style.width)) out << style.paint(Paint::red, line) << '\n';
-  for (const auto& line : wrap("the results below assume enough memory", style.width))
-    out << style.paint(Paint::dim, line) << '\n';
+  write_wrapped(out, verdict_in_words(run.scenario, run.measured.memory), style, Paint::red);
+  write_wrapped(out, "the results below assume enough memory", style, Paint::dim);
   out << '\n';
 }
 

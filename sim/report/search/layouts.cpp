@@ -150,7 +150,7 @@ void write_ranked(std::ostream& out, const LayoutSearchReport& search_report, co
   for (const auto& tried : search.ranked) jobs.push_back(&tried.job);
   const auto key =
       fmt::format("{}; smaller: needs less memory than all faster layouts", layout_letters(jobs));
-  for (const auto& line : wrap(key, style.width)) out << style.paint(Paint::dim, line) << '\n';
+  write_wrapped(out, key, style, Paint::dim);
 }
 
 std::vector<std::string> left_out(const LayoutSearchReport& search_report) {
@@ -221,7 +221,7 @@ void write_table(std::ostream& out, const LayoutSearchReport& search_report, con
   const auto about = fmt::format("{} on {}: {}, {}, {} samples per step", search_report.written.model.name,
                                  search_report.written.platform.name, search_report.hardware(),
                                  name_of(best.job.precision), search_report.global_batch);
-  for (const auto& line : wrap(about, style.width)) out << style.paint(Paint::dim, line) << '\n';
+  write_wrapped(out, about, style, Paint::dim);
   out << '\n';
   Fields fields{out, style};
   fields.add("best", full_words(best.job), Paint::bold);

@@ -23,6 +23,12 @@ namespace gradway::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using enum Table::Align;
+
+/// Writes a list as one document.
+void write_rows(std::ostream& out, std::string_view kind, Json rows) {
+  out << serialized(Json{{"schema", 1}, {std::string{kind}, std::move(rows)}}, 2) << '\n';
+}
 
 constexpr auto cannot_be_read = "the file is invalid";
 constexpr std::array shown_peaks{Precision::fp32, Precision::tf32, Precision::bf16,
@@ -70,7 +76,6 @@ std::vector<std::string> contents_of(const Calibration& calibration) {
 }  // namespace
 
 void write_gpus(std::ostream& out, const std::vector<ListedGpu>& listed, const Style& style) {
-  using enum Table::Align;
   std::vector<Table::Column> columns{{"GPU", left}, {"memory", right}, {"memory bandwidth", right}};
   for (const auto precision : shown_peaks) columns.push_back({std::string{name_of(precision)}, right});
   columns.push_back({"kernels", left});
@@ -102,11 +107,10 @@ void write_gpus_json(std::ostream& out, const std::vector<ListedGpu>& listed) {
     }
     json["kernels_timed_on"] = entry.gpu_of_kernel_times.empty() ? Json{} : Json(entry.gpu_of_kernel_times);
   }
-  out << serialized(Json{{"schema", 1}, {"gpus", std::move(gpus)}}, 2) << '\n';
+  write_rows(out, "gpus", std::move(gpus));
 }
 
 void write_calibrations(std::ostream& out, const std::vector<ListedCalibration>& listed, const Style& style) {
-  using enum Table::Align;
   Table table{{{"calibration", left}, {"as of", left}, {"measured", left}}};
   for (const auto& entry : listed) {
     if (entry.calibration) {
@@ -130,12 +134,10 @@ void write_calibrations_json(std::ostream& out, const std::vector<ListedCalibrat
     json["date"] = entry.calibration->date.empty() ? Json{} : Json(entry.calibration->date);
     json["measured"] = contents_of(*entry.calibration);
   }
-  out << serialized(Json{{"schema", 1}, {"calibrations", std::move(calibrations)}}, 2) << '\n';
+  write_rows(out, "calibrations", std::move(calibrations));
 }
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// Sort key that compares numbers by value: g6e.12xlarge, g6e.48xlarge, g10.
 std::vector<std::pair<unsigned long, char>> natural_sort_key(const std::string& name) {
@@ -214,7 +216,7 @@ std::string gpus_text(const Platform& platform) {
 }
 
 std::vector<std::string> row(const ListedPlatform& entry) {
-  if (!entry.platform) return {entry.name, "the file is invalid", "", "", "", "", ""};
+  if (!entry.platform) return {entry.name, cannot_be_read, "", "", "", "", ""};
   const auto& platform = *entry.platform;
   const auto link = gpu_interconnect(platform);
   const auto network = network_rate(platform);
@@ -250,7 +252,6 @@ Json document(const ListedPlatform& entry) {
 }  // namespace
 
 void write_platforms(std::ostream& out, std::vector<ListedPlatform> listed, const Style& style) {
-  using enum Table::Align;
   sort(listed);
   Table table{{{"platform", left},
                {"GPUs per node", left},
@@ -267,11 +268,10 @@ void write_platforms_json(std::ostream& out, std::vector<ListedPlatform> listed)
   sort(listed);
   auto platforms = Json::array();
   for (const auto& entry : listed) platforms.push_back(document(entry));
-  out << serialized(Json{{"schema", 1}, {"platforms", std::move(platforms)}}, 2) << '\n';
+  write_rows(out, "platforms", std::move(platforms));
 }
 
 void write_prices(std::ostream& out, const std::vector<ListedPrice>& listed, const Style& style) {
-  using enum Table::Align;
   const bool has_age = std::ranges::any_of(listed, [](const auto& entry) { return entry.age.has_value(); });
   std::vector<Table::Column> columns{{"platform", left},      {"terms", left},  {"USD/node-hour", right},
                                      {"USD/GPU-hour", right}, {"region", left}, {"date", left},
@@ -294,7 +294,6 @@ void write_prices(std::ostream& out, const std::vector<ListedPrice>& listed, con
 }
 
 void write_prices_json(std::ostream& out, const std::vector<ListedPrice>& listed) {
-  using Json = nlohmann::ordered_json;
   auto prices = Json::array();
   for (const auto& entry : listed) {
     Json json{{"platform", entry.platform}, {"gpus_per_node", entry.gpus}};
@@ -303,7 +302,7 @@ void write_prices_json(std::ostream& out, const std::vector<ListedPrice>& listed
     json["days_old"] = entry.age ? Json(*entry.age) : Json{};
     prices.push_back(std::move(json));
   }
-  out << serialized(Json{{"schema", 1}, {"prices", std::move(prices)}}, 2) << '\n';
+  write_rows(out, "prices", std::move(prices));
 }
 
 void write_keys(std::ostream& out, std::span<const config::ScenarioKey> keys, const Style& style) {
@@ -317,7 +316,6 @@ void write_keys(std::ostream& out, std::span<const config::ScenarioKey> keys, co
 }
 
 void write_keys_json(std::ostream& out, std::span<const config::ScenarioKey> keys) {
-  using Json = nlohmann::ordered_json;
   auto list = Json::array();
   for (const auto& key : keys) {
     list.push_back({{"key", key.name},
@@ -327,15 +325,14 @@ void write_keys_json(std::ostream& out, std::span<const config::ScenarioKey> key
                     {"set", key.is_settable},
                     {"meaning", key.help()}});
   }
-  out << serialized(Json{{"schema", 1}, {"keys", std::move(list)}}, 2) << '\n';
+  write_rows(out, "keys", std::move(list));
 }
 
 void write_sentences_json(std::ostream& out, std::string_view kind,
                           const std::vector<ListedSentence>& listed) {
-  using Json = nlohmann::ordered_json;
   auto list = Json::array();
   for (const auto& [name, sentence] : listed) list.push_back({{"name", name}, {"description", sentence}});
-  out << serialized(Json{{"schema", 1}, {std::string{kind}, std::move(list)}}, 2) << '\n';
+  write_rows(out, kind, std::move(list));
 }
 
 }  // namespace gradway::report

@@ -168,7 +168,7 @@ void write_routes(std::ostream& out, const Platform& platform, const Routes& rou
                           ? fmt::format("{} ({})", plain_path(platform, *route), time_text(route->latency()))
                           : fmt::format("{} and {} are not connected", platform.device(gpus.front()).name,
                                         platform.device(end).name);
-    for (const auto& line : wrap(text, style.width)) out << line << '\n';
+    write_wrapped(out, text, style);
   }
 }
 

@@ -41,7 +41,9 @@ Leaders leaders_in(const CampaignPoints& points,
   for (const auto& point : points.points) {
     const auto value = point.estimate ? figure(*point.estimate) : std::nullopt;
     choices.emplace_back();
-    if (value) choices.back() = Choice{*value, point.step, point.errors, *point.estimate.*by_seed};
+    if (value)
+      choices.back() =
+          Choice{*value, point.step.metrics.step_time, point.step.errors, *point.estimate.*by_seed};
   }
   return leaders_of(choices);
 }
@@ -101,11 +103,7 @@ Run simulate_on(CampaignPoint& point, const TrainingPlan& plan, const Cluster& c
 
 void add_answers(CampaignPoint& point, const Run& run, const CampaignAnswers& answers) {
   point.estimate = answers.estimate;
-  point.step = run.measured.metrics.step_time;
-  point.range = run.range;
-  point.errors = run.errors;
-  point.mfu = run.measured.metrics.mfu;
-  if (const auto& bubble = run.measured.metrics.bubble) point.bubble = *bubble / point.step;
+  point.step = answer_of(run);
   point.in_time = answers.in_time;
   point.in_budget = answers.in_budget;
   point.late_s = answers.late_s;

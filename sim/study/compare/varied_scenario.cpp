@@ -147,9 +147,9 @@ std::string Sweeper::settings_digest() const {
   return digest.hex();
 }
 
-void Sweeper::simulate(const std::vector<std::string>& values,
-                       const std::function<bool(const std::string& key)>& is_known,
-                       const std::function<void(const std::string& key, const Run& run)>& take) {
+void Sweeper::answer(const std::vector<std::string>& values,
+                     const std::function<bool(const std::string& key)>& is_known,
+                     const std::function<void(const std::string& key, const Run& run)>& take) {
   auto scenario = varied_.at(values);
   Digest digest;
   for (const auto text : {program_, std::string_view{engine_}, std::string_view{scenario.name},

@@ -52,9 +52,9 @@ class Sweeper {
   /// @param is_known whether there is a result with this key, which is a digest of everything that it depends
   /// on: the program, its input and its options
   /// @param take gets the key and the run
-  void simulate(const std::vector<std::string>& values,
-                const std::function<bool(const std::string& key)>& is_known,
-                const std::function<void(const std::string& key, const Run& run)>& take);
+  void answer(const std::vector<std::string>& values,
+              const std::function<bool(const std::string& key)>& is_known,
+              const std::function<void(const std::string& key, const Run& run)>& take);
 
  private:
   std::string_view folding() const { return fold_ == FoldRanks::no ? "all ranks" : "folded"; }
