@@ -68,7 +68,7 @@ struct ParsedSearch {
   std::vector<CommHook> lossy_left_out;  ///< hooks that are not searched because `lossy` is false
 };
 
-/// Reads the search space of a request. Keys of the input without values get those of input_settings.hpp.
+/// Reads the search space of a request. Keys of the input without values get their `usual_values`.
 /// Without `over`, all of these that `set` does not contain are searched: bucket_cap, static_graph,
 /// gradient_as_bucket_view and comm_hook of DDP; all settings of FSDP2, FSDP1 and ZeRO
 /// (strategy_settings.hpp), and recompute where memory requires it.
