@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "sim/base/random.hpp"
-#include "sim/campaign/campaign_course.hpp"
 #include "sim/campaign/campaign_state.hpp"
 
 namespace gradway {

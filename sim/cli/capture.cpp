@@ -15,7 +15,6 @@
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/shell/common_options.hpp"
-#include "sim/cli/shell/option_value.hpp"
 #include "sim/config/yaml/scalars.hpp"
 
 namespace gradway::cli {

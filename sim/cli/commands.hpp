@@ -9,7 +9,7 @@
 
 #include "sim/base/refuse.hpp"
 #include "sim/cli/shell/command_context.hpp"
-#include "sim/cli/shell/status.hpp"
+#include "sim/cli/shell/failure.hpp"
 
 namespace CLI {
 class App;

@@ -7,13 +7,12 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "sim/cli/campaign/actions.hpp"
+#include "sim/cli/campaign.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/points/platforms.hpp"
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/out_folder.hpp"
-#include "sim/cli/shell/training_options.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/page/page.hpp"
@@ -40,15 +39,11 @@ struct CompareArguments {
   CampaignArguments campaign_choice{};
 };
 
-/// A requested combination, and its result.
-struct Combination {
-  std::string platform;
-  std::string gpus;  ///< empty: as in the scenario
+/// A requested combination and its result, which is left out if there is a reason.
+struct Combination : report::LeftOut {
   report::ComparedJob job{};
-  Alternative result{};
+  Answer result{};
   report::JsonDocument report{};
-  std::string does_not_fit{};
-  std::optional<Training> misses{};  ///< the training, if it misses a limit
 };
 
 std::vector<Combination> combinations_of(const CompareArguments& arguments, const DataPath& data) {
@@ -56,7 +51,7 @@ std::vector<Combination> combinations_of(const CompareArguments& arguments, cons
       arguments.gpus.empty() ? std::vector<std::string>{""} : list_of("--gpus", arguments.gpus);
   std::vector<Combination> combinations;
   for (const auto& platform : platforms_of(arguments.platforms, data, arguments.gpu)) {
-    for (const auto& gpus : counts) combinations.push_back({platform, gpus});
+    for (const auto& gpus : counts) combinations.push_back({{platform, gpus}});
   }
   return combinations;
 }
@@ -87,50 +82,46 @@ void run(Combination& combination, const ComparisonRequest& request) {
   if (!combination.gpus.empty()) overrides.push_back(given_by("--gpus", "job.gpus", combination.gpus));
   auto loaded = load_scenario(arguments.scenario, overrides, data, arguments.price);
   check_goal(goal, arguments.training, loaded);
-  const auto finished = simulate(std::move(loaded), arguments.engine);
+  const auto finished = ask(std::move(loaded), {.engine = arguments.engine});
   const auto& scenario = finished.scenario;
-  if (surely_does_not_fit(scenario, finished.measured.memory)) {
-    combination.does_not_fit = verdict_in_words(scenario, finished.measured.memory);
+  combination.result = answer_of(finished);
+  combination.does_not_fit = combination.result.verdict == MemoryVerdict::does_not_fit;
+  if (combination.does_not_fit) {
+    combination.reason = verdict_in_words(scenario, finished.measured.memory);
     return;
   }
   combination.job = {scenario.name, scenario.model.name, scenario.job, scenario.platform.speeds};
-  combination.result = alternative_of(finished);
   if (goal) {
     const auto training = training_of(*goal, combination.result.metrics, combination.result.range);
-    if (!meets(training)) combination.misses = training;
+    if (!meets(training)) {
+      combination.training = training;
+      combination.reason = report::missed_limits_in_words(training);
+    }
   }
   combination.report = report::json_document(finished, GRADWAY_VERSION);
 }
 
 /// Combinations that ran in the order of their cost, and the others with the reason.
-report::PlatformComparison sorted(const std::vector<Combination>& combinations,
+report::PlatformComparison sorted(std::vector<Combination> combinations,
                                   const std::vector<Failure>& failures) {
   report::PlatformComparison compared;
-  std::vector<const Combination*> ran;
-  std::vector<Alternative> results;
+  std::vector<std::size_t> ran;
+  std::vector<Answer> results;
   for (std::size_t i = 0; i < combinations.size(); ++i) {
-    const auto& combination = combinations[i];
-    const auto reason = failures[i].status == Status::done
-                            ? combination.does_not_fit
-                            : fmt::format("{}", fmt::join(failures[i].reasons, "; "));
-    if (!reason.empty()) {
-      compared.left_out.push_back(
-          {combination.platform, combination.gpus, reason, !combination.does_not_fit.empty()});
-      continue;
-    }
+    auto& combination = combinations[i];
+    if (failures[i].status != Status::done)
+      combination.reason = fmt::format("{}", fmt::join(failures[i].reasons, "; "));
     if (compared.scenario.empty()) static_cast<report::ComparedJob&>(compared) = combination.job;
-    if (combination.misses) {
-      compared.left_out.push_back({combination.platform, combination.gpus,
-                                   report::missed_limits_in_words(*combination.misses), false,
-                                   combination.misses});
-      continue;
+    if (!combination.reason.empty()) {
+      compared.left_out.push_back(combination);
+    } else {
+      ran.push_back(i);
+      results.push_back(combination.result);
     }
-    ran.push_back(&combination);
-    results.push_back(combination.result);
   }
   for (const auto i : by_cost(results)) {
     compared.runs.push_back(results[i]);
-    compared.reports.push_back(ran[i]->report);
+    compared.reports.push_back(combinations[ran[i]].report);
   }
   return compared;
 }
@@ -187,22 +178,14 @@ Status compare_campaigns(const CompareArguments& arguments, const CLI::App& app,
                          const CommandContext& context) {
   if (arguments.csv) refuse("campaigns cannot be written as CSV", "give '--json'");
   CampaignSearch search{
-      .arguments = arguments.campaign_choice,
+      .arguments = campaign_arguments(
+          arguments, {.scenario = arguments.scenario, .engine = arguments.engine, .price = arguments.price}),
       .fixed = fixed_overrides(arguments),
       .axes = {{"platform", platforms_of(arguments.platforms, context.data, arguments.gpu)}},
       .is_ranked = true,
       .file = "compare.json"};
   add_campaign_keys(search.fixed, arguments.training);
   if (!arguments.gpus.empty()) search.axes.push_back({"job.gpus", list_of("--gpus", arguments.gpus)});
-  auto& choice = search.arguments;
-  choice.scenario = arguments.scenario;
-  choice.engine = arguments.engine;
-  choice.price = arguments.price;
-  choice.deadline = arguments.training.deadline;
-  choice.budget = arguments.training.budget;
-  choice.jobs = arguments.jobs;
-  choice.out = arguments.out;
-  choice.json = arguments.json;
   return simulate_campaign_points(search, app, context);
 }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/diagnose/diagnose.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -13,12 +11,11 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/printable.hpp"
-#include "sim/cli/calibrate/actions.hpp"
+#include "sim/cli/calibrate.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/import/nccl_log.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/files.hpp"
-#include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/cli/shell/read_back.hpp"
 #include "sim/config/config.hpp"
@@ -32,7 +29,8 @@
 #include "sim/report/diagnose/diagnose.hpp"
 #include "sim/report/nccl_log/nccl_log.hpp"
 #include "sim/report/run/calibration_check.hpp"
-#include "sim/run/simulate.hpp"
+#include "sim/study/ask/ask.hpp"
+#include "sim/study/diagnose/diagnose.hpp"
 #include "sim/study/diagnose/draft_scenario.hpp"
 
 namespace gradway::cli {
@@ -136,7 +134,7 @@ DiagnosisBasis basis_of(const DiagnoseArguments& arguments, const JobRun& run,
   DiagnosisBasis basis;
   if (!arguments.scenario.empty()) {
     auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
-    const auto simulated = simulate(scenario);
+    const auto simulated = ask(scenario);
     basis.step =
         ExpectedStep{simulated.range.low, simulated.measured.metrics.step_time, simulated.range.high};
     basis.precision = scenario.job.precision;
@@ -224,10 +222,7 @@ void write_draft(const DiagnoseArguments& arguments, const JobRun& run, const Di
   const auto model = profile_yaml(imported.profile, imported.notes);
   const auto scenario = scenario_yaml(draft);
   check_scenario_reads_back(scenario, file, arguments.draft, context.data, model);
-  const auto put = [](const std::string& text) { return [&text](std::ostream& stream) { stream << text; }; };
-  write_files(
-      out.has_parent_path() ? out.parent_path() : std::filesystem::path{"."},
-      {{"models/" + model_file.filename().string(), put(model)}, {out.filename().string(), put(scenario)}});
+  write_with_model(out, scenario, model_file, model);
   for (const auto& written : {out, model_file})
     context.messages << fmt::format("wrote {}\n", printable(written.generic_string()));
 }
@@ -276,10 +271,7 @@ Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext&
          {"diagnosis.json", [&](std::ostream& out) { report::write_json(out, run, basis, diagnosis); }}},
         context);
   }
-  if (!most || diagnosis.lost_share() <= *most) return Status::done;
-  context.messages << fmt::format("error: {:.2f} % of the time is lost, more than the limit of {:.4g} %\n",
-                                  diagnosis.lost_share() * 100, *most * 100);
-  return Status::limit_passed;
+  return status_of_loss(diagnosis.lost_share(), most, context.messages);
 }
 
 }  // namespace
@@ -300,8 +292,7 @@ Action add_diagnose(CLI::App& app) {
   app.add_option("--samples", arguments->samples,
                  "also compare samples of gradway-probe with the platform's calibration")
       ->type_name("FILE");
-  app.add_option("--max-lost", arguments->max_lost, "exit status 4 if a larger share of the time is lost")
-      ->type_name("PERCENT");
+  add_max_lost(app, arguments->max_lost);
   app.add_option("--draft", arguments->draft,
                  "also write the scenario that the traces describe, and its model into models/ beside it")
       ->type_name("FILE");

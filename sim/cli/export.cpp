@@ -2,8 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -11,19 +15,31 @@
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/export.hpp"
 #include "sim/cli/shell/argument_words.hpp"
+#include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/files.hpp"
 #include "sim/cli/shell/progress.hpp"
-#include "sim/files/gzip_stream.hpp"
+#include "sim/config/model_shape.hpp"
+#include "sim/files/compressed_file.hpp"
 #include "sim/import/chakra/chakra.hpp"
+#include "sim/report/experiment/experiment.hpp"
+#include "sim/report/format/text.hpp"
 #include "sim/report/trace/chakra_nodes.hpp"
 #include "sim/report/trace/kineto_trace.hpp"
-#include "sim/report/trace/shown_ranks.hpp"
-#include "sim/run/simulate.hpp"
+#include "sim/report/trace/slices.hpp"
+#include "sim/study/ask/ask.hpp"
 
 namespace gradway::cli {
 namespace {
+
+struct ExportArguments {
+  std::string format;
+  std::string scenario;
+  std::vector<std::string> set;
+  std::string out;
+  int ranks = 8;  ///< most ranks to write
+  bool chose_ranks = false;
+};
 
 /// Writes one file per rank and perhaps others, and prints their names.
 /// @param ranks number of files for ranks, which come first
@@ -46,7 +62,7 @@ void export_chakra(const ExportArguments& arguments, const CommandContext& conte
   auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
   announce_large_platform(context, scenario.platform);
   // The simulation says how much GPUs wait, on which their clocks depend.
-  const auto run = simulate(std::move(scenario), "auto", FoldRanks::yes, {}, FoldMicroBatches::no);
+  const auto run = ask(std::move(scenario), {.micro_batches = FoldMicroBatches::no});
   const auto& workload = run.workload;
   std::vector<OutputFile> files;
   for (int rank = 0; rank < workload.ranks; ++rank) {
@@ -64,7 +80,7 @@ void export_chakra(const ExportArguments& arguments, const CommandContext& conte
 void export_kineto(const ExportArguments& arguments, const CommandContext& context) {
   auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
   announce_large_platform(context, scenario.platform);
-  const auto run = simulate(std::move(scenario), "auto", FoldRanks::yes, {}, FoldMicroBatches::no);
+  const auto run = ask(std::move(scenario), {.micro_batches = FoldMicroBatches::no});
   const auto most = static_cast<std::size_t>(arguments.ranks);
   const auto shown = report::shown_ranks(run.folding, most, most);
   const report::Slices slices{run, shown.ranks};
@@ -78,12 +94,76 @@ void export_kineto(const ExportArguments& arguments, const CommandContext& conte
   write_rank_files(arguments, files, files.size(), "; " + shown.words, context);
 }
 
+namespace fs = std::filesystem;
+
+/// Refuses to replace files that this command has not written.
+void check_ours(const fs::path& folder, const std::vector<report::ExperimentFile>& files) {
+  for (const auto& file : files) {
+    const auto path = folder / file.name;
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) continue;
+    std::ifstream in{path, std::ios::binary};
+    const std::string text{std::istreambuf_iterator<char>{in}, {}};
+    if (text.find(report::experiment_mark) == std::string::npos)
+      refuse(fmt::format("'{}' already exists and was not written by this command", path.string()),
+             "choose another folder for --out");
+  }
+}
+
+/// The scenario as it will be read from the folder, where files that lie next to the original are not found.
+Scenario moved_scenario(const std::string& file, const std::string& text,
+                        const std::vector<Override>& overrides, DataPath data) {
+  data.texts[file] = text;
+  try {
+    return load_scenario(file, overrides, data);
+  } catch (const ConfigError& error) {
+    refuse(
+        fmt::format("the scenario cannot be read from the output folder: {}", error.problems().front().what),
+        "add the folder of the files that it names to GRADWAY_PATH");
+  }
+}
+
+/// Writes a PyTorch program that runs the scenario, and scripts that start it and check the prediction.
+void export_experiment(const ExportArguments& arguments, const CommandContext& context) {
+  if (arguments.chose_ranks)
+    refuse("'gradway export experiment' does not have '--ranks'",
+           "set the number of GPUs: '--set job.gpus=4'");
+  const auto overrides = parse_overrides(arguments.set);
+  load_scenario(arguments.scenario, overrides, context.data);  // reports problems at their places
+  const auto shape = load_model_shape(arguments.scenario, overrides, context.data);
+  const auto text =
+      fmt::format("# Copied by '{}' from the scenario {}.\n{}", report::experiment_mark,
+                  printable(arguments.scenario), load_scenario_source(arguments.scenario, context.data));
+  auto scenario =
+      moved_scenario((fs::path{arguments.out} / "scenario.yaml").string(), text, overrides, context.data);
+  if (auto problems = report::unsupported_settings(scenario, shape); !problems.empty())
+    throw ConfigError{std::move(problems)};
+  announce_large_platform(context, scenario.platform);
+  const auto run = ask(std::move(scenario));
+  report::Experiment experiment{.scenario = arguments.scenario,
+                                .text = text,
+                                .shape = shape,
+                                .step_time = run.measured.metrics.step_time,
+                                .range = run.range,
+                                .version = GRADWAY_VERSION};
+  for (const auto& change : overrides) experiment.set.emplace_back(change.key, change.value);
+  const auto files = report::experiment_files(run.scenario, experiment);
+  check_ours(arguments.out, files);
+  std::vector<OutputFile> outputs;
+  for (const auto& file : files)
+    outputs.push_back({file.name, [&file](std::ostream& out) { out << file.text; }});
+  write_files(arguments.out, outputs);
+  context.messages << fmt::format("wrote train.py, run.sh, check.sh, scenario.yaml and README.md to {}\n",
+                                  printable(arguments.out));
+}
+
 /// A format to export to.
 struct ExportFormat {
   std::string_view name;
   std::string_view help;
   void (*write)(const ExportArguments&, const CommandContext&);
 };
+
 constexpr std::array all_exports{
     ExportFormat{"chakra", "execution traces of MLCommons Chakra, for ASTRA-sim", export_chakra},
     ExportFormat{"kineto", "traces like those of the PyTorch profiler, for Holistic Trace Analysis",
@@ -92,13 +172,11 @@ constexpr std::array all_exports{
                  export_experiment}};
 
 Status export_scenario(const ExportArguments& arguments, const CommandContext& context) {
-  const auto* const format = std::ranges::find(all_exports, arguments.format, &ExportFormat::name);
-  if (format == all_exports.end())
-    refuse(fmt::format("there is no export format '{}'", arguments.format),
-           suggestion(arguments.format, export_formats()));
+  const auto& format = row_named(all_exports, arguments.format,
+                                 fmt::format("there is no export format '{}'", arguments.format));
   check_folder(arguments.out);
   remove_abandoned_files(arguments.out);
-  format->write(arguments, context);
+  format.write(arguments, context);
   return Status::done;
 }
 
@@ -111,9 +189,7 @@ std::string help_of_exports() {
 }  // namespace
 
 std::vector<std::string> export_formats() {
-  std::vector<std::string> names;
-  for (const auto& format : all_exports) names.emplace_back(format.name);
-  return names;
+  return names_of(all_exports);
 }
 
 Action add_export(CLI::App& app) {

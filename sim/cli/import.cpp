@@ -167,17 +167,15 @@ void check_options(const ImportArguments& arguments) {
 }
 
 Status import(ImportArguments arguments, const CommandContext& context) {
-  const auto format = std::ranges::find(formats, arguments.format, &Format::name);
-  if (format == formats.end())
-    refuse(fmt::format("there is no import format '{}'", arguments.format),
-           suggestion(arguments.format, import_formats()));
+  const auto& format =
+      row_named(formats, arguments.format, fmt::format("there is no import format '{}'", arguments.format));
   join_unit(arguments);
   if (arguments.files.empty()) refuse("'gradway import' needs FILE", "see 'gradway import --help'");
-  if (arguments.files.size() > 1 && !format->takes_several)
+  if (arguments.files.size() > 1 && !format.takes_several)
     refuse(fmt::format("unexpected argument '{}' of 'gradway import'", arguments.files[1]),
            "see 'gradway import --help'");
   check_options(arguments);
-  format->import(arguments, context);
+  format.import(arguments, context);
   return Status::done;
 }
 
@@ -192,9 +190,7 @@ std::string help_of_formats() {
 }  // namespace
 
 std::vector<std::string> import_formats() {
-  std::vector<std::string> names;
-  for (const auto& known : formats) names.emplace_back(known.name);
-  return names;
+  return names_of(formats);
 }
 
 bool print_or_write(const std::string& text, const ImportArguments& arguments,

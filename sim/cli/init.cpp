@@ -17,7 +17,6 @@
 #include "sim/cli/shell/argument_words.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/files.hpp"
-#include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/read_back.hpp"
 #include "sim/config/find/lookup.hpp"
 #include "sim/config/yaml/scalars.hpp"

@@ -13,12 +13,11 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/points/platforms.hpp"
 #include "sim/cli/shell/argument_words.hpp"
-#include "sim/cli/shell/option_value.hpp"
+#include "sim/cli/shell/common_options.hpp"
 #include "sim/config/price_list.hpp"
 #include "sim/config/yaml/scalars.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/show/lists.hpp"
-#include "sim/report/show/price_list.hpp"
 #include "sim/report/show/show.hpp"
 
 namespace gradway::cli {
@@ -76,30 +75,35 @@ void list_keys(bool json, const CommandContext& context) {
   report::write_keys(context.results, keys, context.style);
 }
 
-void list_gpus(bool json, const CommandContext& context) {
-  std::vector<report::ListedGpu> listed;
-  for (const auto& name : list_names(DataKind::gpu, context.data)) {
-    auto& row = listed.emplace_back(report::ListedGpu{name, {}, {}});
+/// Rows of a kind of data. @param load reads the data of a name into its row; wrong data is left out
+template <class Row, class Load>
+std::vector<Row> rows_of(DataKind kind, const CommandContext& context, const Load& load) {
+  std::vector<Row> rows;
+  for (const auto& name : list_names(kind, context.data)) {
+    auto& row = rows.emplace_back();
+    row.name = name;
     try {
-      row.gpu = load_gpu(name, "", context.data);
-      row.gpu_of_kernel_times = gpu_of_kernel_times(name, context.data);
+      load(row);
     } catch (const ConfigError&) {  // its name is listed nevertheless
     }
   }
+  return rows;
+}
+
+void list_gpus(bool json, const CommandContext& context) {
+  const auto listed = rows_of<report::ListedGpu>(DataKind::gpu, context, [&](report::ListedGpu& row) {
+    row.gpu = load_gpu(row.name, "", context.data);
+    row.gpu_of_kernel_times = gpu_of_kernel_times(row.name, context.data);
+  });
   if (json) return report::write_gpus_json(context.results, listed);
   if (listed.empty()) context.messages << "there are no gpus in the data folders\n";
   report::write_gpus(context.results, listed, context.style);
 }
 
 void list_calibrations(bool json, const CommandContext& context) {
-  std::vector<report::ListedCalibration> listed;
-  for (const auto& name : list_names(DataKind::calibration, context.data)) {
-    auto& row = listed.emplace_back(report::ListedCalibration{name, {}});
-    try {
-      row.calibration = load_calibration(name, context.data);
-    } catch (const ConfigError&) {  // its name is listed nevertheless
-    }
-  }
+  const auto listed = rows_of<report::ListedCalibration>(DataKind::calibration, context, [&](auto& row) {
+    row.calibration = load_calibration(row.name, context.data);
+  });
   if (json) return report::write_calibrations_json(context.results, listed);
   if (listed.empty()) context.messages << "there are no calibrations in the data folders\n";
   report::write_calibrations(context.results, listed, context.style);

@@ -20,7 +20,6 @@
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/files.hpp"
-#include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/plan_answers.hpp"
 #include "sim/cli/shell/what_if.hpp"
 #include "sim/config/read/prices.hpp"
@@ -256,7 +255,7 @@ std::vector<std::string> notes_on_other_plans(const CampaignPoint& best, const T
     alternative.framework = plan.framework == "pytorch" ? "megatron" : "pytorch";
     alternatives.push_back({fmt::format("'--framework {}' would take", alternative.framework), alternative});
   }
-  if (best.bubble.value_or(0) > much_waiting) {
+  if (best.step.metrics.bubble.value_or(Seconds{}) > best.step.metrics.step_time * much_waiting) {
     auto larger = plan;
     larger.global_batch = more_samples * samples_per_step(plan, scenario);
     alternatives.push_back(

@@ -10,18 +10,17 @@
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/out_folder.hpp"
 #include "sim/cli/shell/progress.hpp"
-#include "sim/cli/shell/training_options.hpp"
 #include "sim/cli/shell/what_if.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/config/scenario_yaml.hpp"
-#include "sim/files/gzip_stream.hpp"
+#include "sim/files/compressed_file.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/page/run_document.hpp"
 #include "sim/report/run/json.hpp"
 #include "sim/report/run/terminal.hpp"
 #include "sim/report/trace/trace.hpp"
-#include "sim/run/simulate.hpp"
 #include "sim/run/whole_timeline.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/explain/changes_to_fit.hpp"
 #include "sim/study/parallel.hpp"
 
@@ -48,7 +47,7 @@ struct RunArguments {
 /// the batch as it is if no batch fits.
 void answer_fit(Scenario& scenario, const std::string& engine, report::RunQuestions& questions) {
   if (trains(scenario.job.strategy) && knows_memory(scenario)) {
-    const auto measured = simulate(scenario, engine).measured;
+    const auto measured = ask(scenario, {.engine = engine}).measured;
     if (!fits(scenario, measured.memory)) {
       questions.step_as_written = measured.metrics.step_time;
       questions.changes_to_fit = changes_to_fit(scenario, engine, hardware_threads());
@@ -76,9 +75,10 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
     report_progress(on_progress, "searching for the largest batch and for what makes the job fit");
     answer_fit(scenario, arguments.engine, questions);
   }
-  const auto fold = arguments.no_folding ? FoldRanks::no : FoldRanks::yes;
-  auto run = simulate(std::move(scenario), arguments.engine, fold, on_progress, FoldMicroBatches::yes,
-                      context.timelines);
+  auto run = ask(std::move(scenario), {.engine = arguments.engine,
+                                       .fold = arguments.no_folding ? FoldRanks::no : FoldRanks::yes,
+                                       .on_progress = on_progress,
+                                       .timelines = context.timelines});
   if (run.scenario.job.input.staged_from) {
     report_progress(on_progress, "simulating the ways of the dataset");
     questions.ways_in = ways_in(run.scenario, arguments.engine, 0);

@@ -89,15 +89,13 @@ constexpr std::array all_kinds{ShownKind{"platform", DataKind::platform, show_pl
 
 Status show(const ShowArguments& arguments, const CommandContext& context) {
   if (arguments.name.empty()) refuse_without_name(arguments.kind, context.data);
-  const auto kind = std::ranges::find(all_kinds, arguments.kind, &ShownKind::name);
-  if (kind == all_kinds.end())
-    refuse(fmt::format("'gradway show' does not have the kind '{}'", arguments.kind),
-           suggestion(arguments.kind, shown_kinds()));
-  if (!arguments.set.empty() && !kind->takes_overrides()) {
-    refuse(fmt::format("'--set' changes a scenario, not a {}", kind->name),
+  const auto& kind = row_named(all_kinds, arguments.kind,
+                               fmt::format("'gradway show' does not have the kind '{}'", arguments.kind));
+  if (!arguments.set.empty() && !kind.takes_overrides()) {
+    refuse(fmt::format("'--set' changes a scenario, not a {}", kind.name),
            "use it with 'gradway show plan SCENARIO --set KEY=VALUE'");
   }
-  kind->show(arguments, context);
+  kind.show(arguments, context);
   return Status::done;
 }
 
@@ -109,9 +107,7 @@ std::optional<DataKind> data_shown(const std::string& kind) {
 }
 
 std::vector<std::string> shown_kinds() {
-  std::vector<std::string> names;
-  for (const auto& known : all_kinds) names.emplace_back(known.name);
-  return names;
+  return names_of(all_kinds);
 }
 
 Action add_show(CLI::App& app) {

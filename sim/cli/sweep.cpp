@@ -7,9 +7,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "sim/base/digest.hpp"
 #include "sim/cli/commands.hpp"
-#include "sim/cli/points/merge_shards.hpp"
 #include "sim/cli/points/point_cache.hpp"
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/common_options.hpp"
@@ -18,7 +16,6 @@
 #include "sim/report/page/page.hpp"
 #include "sim/report/points/sweep.hpp"
 #include "sim/report/run/json.hpp"
-#include "sim/run/simulate.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -39,44 +36,26 @@ struct SweepArguments {
   bool no_folding = false;
 };
 
-/// Runs points of a sweep in parallel.
-class Sweeper {
+/// Runs points of a sweep in parallel, unless their reports are in a folder.
+class SweepRunner {
  public:
   /// @param folder for finished points; empty: they are not stored
-  Sweeper(const SweepArguments& arguments, const CommandContext& context, const std::filesystem::path& folder)
+  SweepRunner(const SweepArguments& arguments, const CommandContext& context,
+              const std::filesystem::path& folder)
       : arguments_{arguments},
         context_{context},
-        varied_{arguments.scenario, parse_overrides(arguments.set), parse_axes(arguments.vary),
-                with_file_cache(context.data), arguments.price} {
-    varied_.check();
+        sweeper_{{arguments.scenario, parse_overrides(arguments.set), parse_axes(arguments.vary),
+                  with_file_cache(context.data), arguments.price},
+                 arguments.engine,
+                 arguments.no_folding ? FoldRanks::no : FoldRanks::yes,
+                 program_digest()} {
     if (!folder.empty()) cache_.emplace(folder / "points");
   }
 
-  const std::vector<Axis>& axes() const { return varied_.axes; }
-  std::string name() const { return std::filesystem::path{arguments_.scenario}.stem().string(); }
-  std::size_t found() const { return cache_ ? cache_->found() : 0; }
-
-  /// A digest of everything that the sweep depends on except the program: its options, and the files that its
-  /// first values name.
-  std::string settings_digest() const {
-    constexpr std::size_t most = 64;
-    Digest digest;
-    add_settings(digest);
-    digest.add(name());
-    for (const auto& axis : varied_.axes) {
-      digest.add(axis.key);
-      for (const auto& value : axis.values) digest.add(value);
-      digest.add("");
-    }
-    for (std::size_t i = 0; i < most; ++i) {
-      std::vector<std::string> values;
-      for (const auto& axis : varied_.axes) values.push_back(axis.values[i % axis.values.size()]);
-      failure_of([&] {
-        digest.add(scenario_of(values).digest);
-        return Status::done;
-      });
-    }
-    return digest.hex();
+  const Sweeper& sweep() const { return sweeper_; }
+  std::string remark(std::size_t points) const {
+    return fmt::format("; {} of {} points were taken from an earlier run", cache_ ? cache_->found() : 0,
+                       points);
   }
 
   /// The result of a point, or its failure.
@@ -91,7 +70,7 @@ class Sweeper {
   std::vector<Outcome> run(const std::vector<std::size_t>& points) {
     std::vector<Outcome> outcomes(points.size());
     auto failures = run_points(context_, "point", points.size(), arguments_.jobs, [&](std::size_t i) {
-      run(point_values(varied_.axes, points[i]), outcomes[i]);
+      run(point_values(sweeper_.axes(), points[i]), outcomes[i]);
     });
     for (std::size_t i = 0; i < points.size(); ++i) outcomes[i].failure = std::move(failures[i]);
     warn_of_damaged_points();
@@ -106,30 +85,24 @@ class Sweeper {
         cache_->damaged(), cache_->folder().string());
   }
 
-  Scenario scenario_of(const std::vector<std::string>& values) const {
-    return load_scenario(varied_.scenario, varied_.overrides_of(values), varied_.data, varied_.price);
-  }
-
   void run(const std::vector<std::string>& values, Outcome& outcome) {
-    auto scenario = scenario_of(values);
-    if (cache_) {
-      outcome.key = key_of(scenario);
-      if (auto point = cache_->find(outcome.key)) {
-        outcome.result = std::move(point->result);
-        if (makes_documents()) outcome.report = std::move(point->report);
-        return;
-      }
-    }
-    const auto fold = arguments_.no_folding ? FoldRanks::no : FoldRanks::yes;
-    auto simulated =
-        simulate(std::move(scenario), arguments_.engine, fold, {}, FoldMicroBatches::yes, &timelines_);
-    const auto report = report::json_document(simulated, GRADWAY_VERSION);
-    keep(timelines_, std::move(simulated));
-    outcome.result = report::result_of(report);
-    if (!cache_ && !makes_documents()) return;
-    auto text = report::text_of(report) + '\n';
-    if (cache_) cache_->store(outcome.key, text);
-    if (makes_documents()) outcome.report = std::move(text);
+    const auto is_known = [&](const std::string& key) {
+      if (!cache_) return false;
+      outcome.key = key;
+      auto point = cache_->find(key);
+      if (!point) return false;
+      outcome.result = std::move(point->result);
+      if (makes_documents()) outcome.report = std::move(point->report);
+      return true;
+    };
+    sweeper_.answer(values, is_known, [&](const std::string& key, const Run& simulated) {
+      const auto report = report::json_document(simulated, GRADWAY_VERSION);
+      outcome.result = report::result_of(report);
+      if (!cache_ && !makes_documents()) return;
+      auto text = report::text_of(report) + '\n';
+      if (cache_) cache_->store(key, text);
+      if (makes_documents()) outcome.report = std::move(text);
+    });
   }
 
   /// Whether the sweep is written as JSON or as a page. A shard is not, because its points are merged from
@@ -138,31 +111,10 @@ class Sweeper {
     return arguments_.shard.empty() && (arguments_.json || arguments_.page_data || !arguments_.out.empty());
   }
 
-  /// A digest of everything that a report depends on: the program, its input and its options.
-  std::string key_of(const Scenario& scenario) const {
-    Digest digest;
-    digest.add(program_digest());
-    for (const auto& text : {arguments_.engine, scenario.name, scenario.digest}) digest.add(text);
-    digest.add(folding());
-    return digest.hex();
-  }
-
-  void add_settings(Digest& digest) const {
-    digest.add(arguments_.engine);
-    digest.add(folding());
-    const auto& price = arguments_.price;
-    for (const auto& text : {price.file, price.date, price.region, price.terms}) digest.add(text);
-    for (const auto& text : arguments_.set) digest.add(text);
-    digest.add("");
-  }
-
-  std::string_view folding() const { return arguments_.no_folding ? "all ranks" : "folded"; }
-
   const SweepArguments& arguments_;
   const CommandContext& context_;
-  VariedScenario varied_;
+  Sweeper sweeper_;
   std::optional<PointCache> cache_;
-  TimelineCache timelines_;
 };
 
 void check(const SweepArguments& arguments) {
@@ -202,11 +154,11 @@ void write_sweep(const report::Sweep& sweep, const SweepArguments& arguments, bo
 }
 
 Status whole_sweep(const SweepArguments& arguments, bool writes_files, const CommandContext& context) {
-  Sweeper sweeper{arguments, context, arguments.out};
-  report::Sweep sweep{sweeper.name(), sweeper.axes(), {}};
+  SweepRunner runner{arguments, context, arguments.out};
+  report::Sweep sweep{runner.sweep().name(), runner.sweep().axes(), {}};
   std::vector<std::size_t> indices(point_count(sweep.axes));
   std::iota(indices.begin(), indices.end(), std::size_t{0});
-  auto outcomes = sweeper.run(indices);
+  auto outcomes = runner.run(indices);
   std::vector<Failure> failures;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     auto& [key, result, report, failure] = outcomes[i];
@@ -215,28 +167,25 @@ Status whole_sweep(const SweepArguments& arguments, bool writes_files, const Com
   }
   const auto status = status_of(failures);
   if (!has_results(failures, context)) return status;
-  write_sweep(
-      sweep, arguments, writes_files, context,
-      fmt::format("; {} of {} points were taken from an earlier run", sweeper.found(), indices.size()));
+  write_sweep(sweep, arguments, writes_files, context, runner.remark(indices.size()));
   return status;
 }
 
 Status one_shard(const SweepArguments& arguments, const CommandContext& context) {
   const auto shard = parse_shard(arguments.shard);
   const auto folder = std::filesystem::path{arguments.out} / folder_of(shard);
-  Sweeper sweeper{arguments, context, folder};
-  const auto points = points_of(shard, point_count(sweeper.axes()));
+  SweepRunner runner{arguments, context, folder};
+  const auto& sweep = runner.sweep();
+  const auto points = points_of(shard, point_count(sweep.axes()));
   report::SweepShard summary{
-      shard, std::string{program_digest()}, sweeper.settings_digest(), sweeper.name(), sweeper.axes(), {}};
+      shard, std::string{program_digest()}, sweep.settings_digest(), sweep.name(), sweep.axes(), {}};
   std::vector<Failure> failures;
-  for (auto& [key, result, report, failure] : sweeper.run(points)) {
+  for (auto& [key, result, report, failure] : runner.run(points)) {
     summary.points.push_back({key, failure.text, static_cast<int>(failure.status)});
     failures.push_back(std::move(failure));
   }
   write_distinct_failures(failures, context.messages);
-  write_shard(
-      folder, summary, context,
-      fmt::format("; {} of {} points were taken from an earlier run", sweeper.found(), points.size()));
+  write_shard(folder, summary, context, runner.remark(points.size()));
   return status_of(failures);
 }
 

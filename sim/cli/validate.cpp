@@ -16,7 +16,7 @@
 #include "sim/report/page/page.hpp"
 #include "sim/report/run/json.hpp"
 #include "sim/report/run/validation.hpp"
-#include "sim/run/simulate.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/compare/proposed_anchor.hpp"
 
 namespace gradway::cli {
@@ -97,7 +97,7 @@ report::ValidationCase predict(const Scenario& scenario, const Case& checked_cas
                                const std::string& source) {
   const auto measured = measured_time(scenario, checked_case);
   try {
-    const auto run = simulate(scenario);
+    const auto run = ask(scenario);
     return {checked_case.name,
             measured,
             run.measured.metrics.step_time,

@@ -13,7 +13,7 @@
 #include "sim/import/step_log/step_log.hpp"
 #include "sim/report/format/errors_json.hpp"
 #include "sim/report/watch/watch.hpp"
-#include "sim/run/simulate.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/watch/watch.hpp"
 
 namespace gradway::cli {
@@ -43,7 +43,7 @@ std::optional<ExpectedSteps> expected_steps(const WatchArguments& arguments, con
       refuse("'--set' changes a scenario, but none is given", "name it with --scenario");
     return std::nullopt;
   }
-  const auto run = simulate(load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data));
+  const auto run = ask(load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data));
   return ExpectedSteps{run.range.low, run.measured.metrics.step_time, run.range.high,
                        report::least_certain_part(run.errors)};
 }
@@ -65,10 +65,7 @@ Status watch(const WatchArguments& arguments, const CommandContext& context) {
   } else {
     report::write_watched(context.results, steps, run, context.style);
   }
-  if (!most || run.lost_share() <= *most) return Status::done;
-  context.messages << fmt::format("error: {:.2f} % of the time is lost, more than the limit of {:.4g} %\n",
-                                  run.lost_share() * 100, *most * 100);
-  return Status::limit_passed;
+  return status_of_loss(run.lost_share(), most, context.messages);
 }
 
 }  // namespace
@@ -83,8 +80,7 @@ Action add_watch(CLI::App& app) {
   app.add_option("--unit", arguments->unit,
                  "unit of the step times, if the log does not name it: s, ms or us")
       ->type_name("UNIT");
-  app.add_option("--max-lost", arguments->max_lost, "exit status 4 if a larger share of the time is lost")
-      ->type_name("PERCENT");
+  add_max_lost(app, arguments->max_lost);
   add_flag(app, "--json", arguments->json, "print the result as JSON");
   return [arguments](const CommandContext& context) { return watch(*arguments, context); };
 }

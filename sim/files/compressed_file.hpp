@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <zlib.h>
-
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
+#include <iosfwd>
 #include <limits>
 #include <memory>
 #include <streambuf>
 #include <string>
+
+#include <zlib.h>
 
 #include "sim/base/problem.hpp"
 
@@ -71,5 +73,10 @@ class CompressedFile final : public std::streambuf {
   char* counted_ = part_.data();
   bool at_end_ = false;
 };
+
+/// Writes text compressed by gzip. The same text gives the same bytes: the stream contains neither a name nor
+/// a time.
+/// @param write receives the stream for the text
+void write_gzip(std::ostream& out, const std::function<void(std::ostream&)>& write);
 
 }  // namespace gradway

@@ -17,7 +17,7 @@
 #include "sim/config/scenario_yaml.hpp"
 #include "sim/report/page/run_document.hpp"
 #include "sim/report/run/json.hpp"
-#include "sim/run/simulate.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/search/largest_batch.hpp"
 #include "sim/wasm/given_files.hpp"
 
@@ -63,7 +63,7 @@ Answered answered(const std::string& name) {
     questions.largest_batch = largest_batch(scenario);
     scenario.job.batch_per_gpu = questions.largest_batch->batch;
   }
-  auto run = simulate(std::move(scenario));
+  auto run = ask(std::move(scenario));
   if (run.scenario.job.input.staged_from) questions.ways_in = ways_in(run.scenario, "auto", 1);
   return {std::move(run), std::move(questions)};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // WAN paths between sites, and local SGD over them.
-#include "sim/campaign/wan.hpp"
+#include "sim/campaign/local_sgd.hpp"
 
 #include <cmath>
 

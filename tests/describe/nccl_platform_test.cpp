@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/describe/nccl_platform.hpp"
+#include "sim/describe/drafted_platform.hpp"
 
 #include <catch2/catch.hpp>
 

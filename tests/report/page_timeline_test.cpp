@@ -6,7 +6,6 @@
 #include <catch2/catch.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/report/trace/link_tracks.hpp"
 #include "sim/report/trace/slices.hpp"
 #include "tests/report/made_up_run.hpp"
 #include "tests/report/pictured_runs.hpp"

@@ -11,7 +11,7 @@
 #include <catch2/catch.hpp>
 
 #include "sim/base/make_warning.hpp"
-#include "sim/report/format/warning_words.hpp"
+#include "sim/report/format/fact_words.hpp"
 
 using namespace gradway;
 using Catch::Matchers::Contains;

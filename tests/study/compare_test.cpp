@@ -11,8 +11,8 @@ using namespace gradway;
 namespace {
 
 /// 100 samples a step; an interval of -10 % and +20 %.
-Alternative alternative(Seconds step, std::optional<double> usd_per_hour) {
-  Alternative one;
+Answer alternative(Seconds step, std::optional<double> usd_per_hour) {
+  Answer one;
   one.metrics.step_time = step;
   one.metrics.samples_per_s = 100 / step.value();
   if (usd_per_hour) {
@@ -44,9 +44,9 @@ TEST_CASE("without a price there are no costs", "[run]") {
 }
 
 TEST_CASE("alternatives are ordered by cost, then throughput, and those without a price come last", "[run]") {
-  const std::vector<Alternative> all{alternative(50_ms, std::nullopt), alternative(100_ms, 72),
-                                     alternative(200_ms, 36), alternative(200_ms, 18),
-                                     alternative(10_ms, std::nullopt)};
+  const std::vector<Answer> all{alternative(50_ms, std::nullopt), alternative(100_ms, 72),
+                                alternative(200_ms, 36), alternative(200_ms, 18),
+                                alternative(10_ms, std::nullopt)};
   CHECK(by_cost(all) == std::vector<std::size_t>{3, 1, 2, 4, 0});
   CHECK(fastest(all).winner() == 4);
   CHECK(cheapest(all).winner() == 3);
@@ -83,15 +83,14 @@ TEST_CASE("the interval of a step follows from its parts and their provenance", 
 
 TEST_CASE("the Pareto front has the alternatives that none beats in speed and cost", "[run][compare]") {
   const auto one = [](double samples_per_s, std::optional<double> cost) {
-    Alternative alternative;
+    Answer alternative;
     alternative.metrics.samples_per_s = samples_per_s;
     alternative.metrics.cost_usd_per_million_samples = cost;
     return alternative;
   };
   // The cheapest, one between, the fastest, beaten in both, as fast as one between but dearer, without a
   // price.
-  const std::vector<Alternative> all{one(10, 1), one(20, 2),   one(30, 4),
-                                     one(15, 3), one(20, 2.5), one(99, {})};
+  const std::vector<Answer> all{one(10, 1), one(20, 2), one(30, 4), one(15, 3), one(20, 2.5), one(99, {})};
   CHECK(pareto_front(all) == std::vector<bool>{true, true, true, false, false, false});
   // Equals do not beat each other.
   CHECK(pareto_front({one(10, 1), one(10, 1)}) == std::vector<bool>{true, true});

@@ -5,7 +5,6 @@
 #include <set>
 
 #include "sim/base/problem.hpp"
-#include "sim/study/compare/shard.hpp"
 #include "sim/study/compare/sweep.hpp"
 
 using namespace gradway;

@@ -3,8 +3,8 @@
 
 #include "sim/base/printable.hpp"
 #include "sim/cli/import/formats.hpp"
+#include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/files.hpp"
-#include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/read_back.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/import/chakra/chakra.hpp"

@@ -9,7 +9,7 @@
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/failure.hpp"
 #include "sim/cli/shell/progress.hpp"
-#include "sim/study/compare/sweep.hpp"
+#include "sim/study/compare/varied_scenario.hpp"
 
 namespace CLI {
 class App;
@@ -25,25 +25,6 @@ std::vector<Failure> run_points(
     const CommandContext& context, std::string noun, std::size_t count, int jobs,
     const std::function<void(std::size_t)>& run,
     Progress::WithoutTerminal without_terminal = Progress::WithoutTerminal::silent);
-
-/// A scenario with several values of some keys.
-struct VariedScenario {
-  std::string scenario;
-  std::vector<Override> fixed;
-  std::vector<Axis> axes;
-  DataPath data;
-  PriceChoice price;
-
-  /// The overrides of a point. The place of a value is its option, "--vary job.gpus=4".
-  /// @param values one per axis
-  std::vector<Override> overrides_of(const std::vector<std::string>& values) const;
-
-  /// Finds the errors that concern a value at every point that has it, such as a typing error, and those that
-  /// concern no value and occur at every point, before any point runs. Errors at some points only are left to
-  /// these points: a value of one axis may be incompatible with some values of another.
-  /// @throws ConfigError with each of these errors once, and for a key that is set and varied
-  void check() const;
-};
 
 /// Status of the first point that failed; a bug takes precedence.
 Status status_of(const std::vector<Failure>& failures);

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "sim/base/nearest.hpp"
+#include "sim/base/refuse.hpp"
 #include "sim/cli/shell/command_context.hpp"
 
 namespace CLI {
@@ -27,6 +30,22 @@ std::vector<std::string> shells();                  ///< of `completion`
 std::vector<std::string> engine_names();            ///< of `--engine`
 std::vector<std::string> strategies_of_training();  ///< of `init --strategy`
 std::vector<std::string> all_payment_terms();       ///< of `--terms`
+
+/// The names of the rows of a table.
+template <class Rows>
+std::vector<std::string> names_of(const Rows& rows) {
+  std::vector<std::string> names;
+  for (const auto& row : rows) names.emplace_back(row.name);
+  return names;
+}
+
+/// The row of a table with this name. @throws ConfigError with the problem, and with near names, for none
+template <class Rows>
+const auto& row_named(const Rows& rows, const std::string& name, std::string problem) {
+  for (const auto& row : rows)
+    if (row.name == name) return row;
+  refuse(std::move(problem), suggestion(name, names_of(rows)));
+}
 
 /// `suggestion` of one of these words, which also knows synonyms, such as 'run' for "simulate".
 std::string suggestion_with_synonyms(const std::string& word, const std::vector<std::string>& known);

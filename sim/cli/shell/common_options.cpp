@@ -13,6 +13,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/shell/argument_words.hpp"
+#include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/engine/engine.hpp"
 
 namespace gradway::cli {
@@ -117,8 +118,73 @@ std::optional<double> percentage(std::string_view option, const std::optional<st
   return percent / 100;
 }
 
+void add_max_lost(CLI::App& app, std::optional<std::string>& max_lost) {
+  app.add_option("--max-lost", max_lost, "exit status 4 if a larger share of the time is lost")
+      ->type_name("PERCENT");
+}
+
+Status status_of_loss(double lost_share, const std::optional<double>& most, std::ostream& messages) {
+  if (!most || lost_share <= *most) return Status::done;
+  messages << fmt::format("error: {:.2f} % of the time is lost, more than the limit of {:.4g} %\n",
+                          lost_share * 100, *most * 100);
+  return Status::limit_passed;
+}
+
 CLI::Option* add_page_data(CLI::App& app, bool& page_data) {
   return add_flag(app, "--page-data", page_data, "print the data of report.html as JSON");
+}
+
+void add_training_options(CLI::App& app, TrainingOptions& choice) {
+  app.add_option("--tokens", choice.tokens,
+                 "number of tokens to train on, such as 300B; adds time and cost of the training")
+      ->type_name("N");
+  app.add_option("--samples", choice.samples,
+                 "number of samples to train on, such as 90M; adds time and cost of the training")
+      ->type_name("N");
+  app.add_option("--deadline", choice.deadline, "time limit of the training, such as '14 days'")
+      ->type_name("TIME");
+  app.add_option("--budget", choice.budget, "cost limit of the training, such as '100k USD'")
+      ->type_name("USD");
+}
+
+void add_campaign_keys(std::vector<Override>& overrides, const TrainingOptions& choice) {
+  if (!choice.tokens.empty()) overrides.push_back(given_by("--tokens", "campaign.tokens", choice.tokens));
+  if (!choice.samples.empty()) overrides.push_back(given_by("--samples", "campaign.samples", choice.samples));
+}
+
+std::optional<TrainingGoal> training_goal(const TrainingOptions& choice) {
+  if (!choice.tokens.empty() && !choice.samples.empty())
+    refuse("'--tokens' and '--samples' are both given", "give one of them");
+  if (choice.tokens.empty() && choice.samples.empty()) {
+    for (const auto& [name, value] :
+         {std::pair{"--deadline", choice.deadline}, {"--budget", choice.budget}}) {
+      if (!value.empty())
+        refuse(fmt::format("'{} {}' is a limit of a training whose length is not given", name, value),
+               "give the amount of data: '--tokens 300B' or '--samples 90M'");
+    }
+    return std::nullopt;
+  }
+  return TrainingGoal{.tokens = value_of("--tokens", choice.tokens, config::tokens),
+                      .samples = value_of("--samples", choice.samples, config::samples),
+                      .deadline = value_of("--deadline", choice.deadline, config::time_span),
+                      .budget_usd = value_of("--budget", choice.budget, config::dollars)};
+}
+
+void check_goal(const std::optional<TrainingGoal>& goal, const TrainingOptions& choice,
+                const Scenario& scenario) {
+  if (!goal) return;
+  const auto option = goal->tokens ? "--tokens " + choice.tokens : "--samples " + choice.samples;
+  if (!trains(scenario.job.strategy))
+    refuse(fmt::format("'{}' is given, but a collective does not train a model", option),
+           "leave it out, or use a scenario with a model");
+  if (!goal->tokens || scenario.model.tokens_per_sample > 0) return;
+  const auto& name = scenario.model.name;
+  if (scenario.model.profile)
+    refuse(fmt::format("'{}' is given, but the profile '{}' does not have the number of tokens per sample",
+                       option, name),
+           "add 'sequence: TOKENS' to its file if it is a model of text, or give '--samples'");
+  refuse(fmt::format("'{}' is given, but '{}' is not a model of text", option, name),
+         "give '--samples' instead");
 }
 
 }  // namespace gradway::cli

@@ -6,9 +6,17 @@
 #include <vector>
 
 #include "sim/base/problem.hpp"
-#include "sim/cli/shell/status.hpp"
 
 namespace gradway::cli {
+
+/// Exit status of the program. Scripts rely on the numbers.
+enum class Status : int {
+  done = 0,
+  bug = 1,           ///< a contract was violated
+  wrong_input = 2,   ///< files, arguments, or a place that cannot be written to
+  unfinished = 3,    ///< the simulation could not finish
+  limit_passed = 4,  ///< a validation or a watched run exceeds its limit
+};
 
 /// How work ended, and the errors if it failed.
 struct Failure {
@@ -20,5 +28,9 @@ struct Failure {
 
 /// Runs work. @return its status, or the failure for the exception that it threw
 Failure failure_of(const std::function<Status()>& work);
+
+/// Message for `std::bad_alloc`, with Status::unfinished.
+inline constexpr auto no_memory =
+    "error: there is not enough memory for this simulation\n  hint: simulate fewer ranks or steps\n";
 
 }  // namespace gradway::cli

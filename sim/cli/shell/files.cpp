@@ -207,6 +207,14 @@ void check_yaml(const fs::path& file, bool replaces, const std::string& contents
   check_file(file, replaces);
 }
 
+void write_with_model(const std::filesystem::path& scenario_file, const std::string& scenario,
+                      const std::filesystem::path& model_file, const std::string& model) {
+  const auto put = [](const std::string& text) { return [&text](std::ostream& stream) { stream << text; }; };
+  write_files(scenario_file.has_parent_path() ? scenario_file.parent_path() : std::filesystem::path{"."},
+              {{"models/" + model_file.filename().string(), put(model)},
+               {scenario_file.filename().string(), put(scenario)}});
+}
+
 void write_file(const fs::path& file, bool replaces, const std::function<void(std::ostream&)>& write) {
   check_file(file, replaces);
   const auto folder = file.has_parent_path() ? file.parent_path() : fs::path{"."};

@@ -30,6 +30,10 @@ void remove_abandoned_files(const std::filesystem::path& folder);
 /// @throws ConfigError if a file cannot be written; then nothing new remains
 void write_files(const std::filesystem::path& folder, const std::vector<OutputFile>& files);
 
+/// Writes a scenario, and its model into `models/` beside it: both or none.
+void write_with_model(const std::filesystem::path& scenario_file, const std::string& scenario,
+                      const std::filesystem::path& model_file, const std::string& model);
+
 /// Writes one file completely or not at all, and removes the temporary files of killed writers from its
 /// folder.
 /// @param replaces an existing file may be replaced

@@ -10,8 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/contract.hpp"
+#include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/failure.hpp"
-#include "sim/cli/shell/option_value.hpp"
 #include "sim/cli/shell/read_back.hpp"
 #include "sim/config/scenario_yaml.hpp"
 #include "sim/config/yaml/goal_quantities.hpp"

@@ -2,6 +2,7 @@
 #include "sim/cli/shell/progress.hpp"
 
 #include <cmath>
+#include <csignal>
 
 #include <fmt/format.h>
 
@@ -127,6 +128,30 @@ std::string Progress::words() const {
   return taken < delay_of_first_line
              ? text
              : text + fmt::format(", for {}", duration_text(std::floor(taken.count())));
+}
+
+namespace {
+
+volatile std::sig_atomic_t noted = 0;
+
+extern "C" void note_interrupt(int) {
+  noted = 1;
+  std::signal(SIGINT, SIG_DFL);
+}
+
+}  // namespace
+
+InterruptNote::InterruptNote() {
+  noted = 0;
+  std::signal(SIGINT, note_interrupt);
+}
+
+InterruptNote::~InterruptNote() {
+  std::signal(SIGINT, SIG_DFL);
+}
+
+bool InterruptNote::is_interrupted() {
+  return noted != 0;
 }
 
 }  // namespace gradway::cli

@@ -13,6 +13,8 @@
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/platform/platform.hpp"
 
+#pragma once
+
 namespace gradway::cli {
 
 /// Announces on standard error the time and memory of a simulation of very many GPUs. Folded ranks cost
@@ -62,6 +64,18 @@ class Progress {
   std::mutex mutex_;
   std::condition_variable_any ends_;
   std::jthread painter_;
+};
+
+/// While it lives, the first interrupt (Ctrl-C, SIGINT) is noted, so that long work can end with what it has.
+/// The second ends the program.
+class InterruptNote {
+ public:
+  InterruptNote();
+  ~InterruptNote();
+  InterruptNote(const InterruptNote&) = delete;
+  InterruptNote& operator=(const InterruptNote&) = delete;
+
+  static bool is_interrupted();
 };
 
 }  // namespace gradway::cli

@@ -21,7 +21,6 @@
 
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/failure.hpp"
-#include "sim/cli/shell/status.hpp"
 #include "sim/cli/shell/usage.hpp"
 #include "sim/engine/timeline_cache.hpp"
 #include "sim/report/format/json_document.hpp"

@@ -16,8 +16,8 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
+#include "sim/cli/shell/failure.hpp"
 #include "sim/cli/shell/serve.hpp"
-#include "sim/cli/shell/status.hpp"
 
 namespace gradway::cli {
 namespace {

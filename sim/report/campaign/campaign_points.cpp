@@ -46,40 +46,40 @@ struct BestPoints {
 /// The columns of a point, and its cells in them.
 std::vector<Table::Cell> cells_of(const CampaignPoints& points, std::size_t index,
                                   const BestPoints& best_points) {
-  constexpr auto right = Table::Align::right;
+  using enum Table::Align;
   const auto& point = points.points[index];
   const auto& estimate = *point.estimate;
+  const auto& metrics = point.step.metrics;
   std::vector<Table::Cell> cells;
   // The share of runs that meet a limit, and the excess over it.
   const auto add_limit = [&](const std::string& title, const std::optional<double>& over,
                              const std::optional<double>& kept, const std::string& excess) {
-    cells.push_back({{title}, over ? percent_text(*kept) : "no price"});
-    cells.push_back({{"", right, 4}, over && *over > 0 ? "+" + excess : ""});
+    cells.push_back({title, over ? percent_text(*kept) : "no price"});
+    cells.push_back({"", over && *over > 0 ? "+" + excess : "", right, 4});
   };
   for (std::size_t i = 0; i < points.axes.size(); ++i) {
     const auto& key = points.axes[i].key;
-    cells.push_back({{key == "job.gpus" ? "GPUs" : key}, point.values[i]});
+    cells.push_back({key == "job.gpus" ? "GPUs" : key, point.values[i]});
   }
   if (has_layouts(points)) {
-    cells.push_back({{"layout", {}, 1}, point.job ? describe_briefly(*point.job) : ""});
-    cells.push_back({{"MFU", right, 5}, point.mfu ? percent_text(*point.mfu) : ""});
-    cells.push_back({{"step time", right, 6}, time_text(point.step)});
-    cells.push_back({{"90 % interval", right, 7}, range_text(point.range.low, point.range.high)});
+    cells.push_back({"layout", point.job ? describe_briefly(*point.job) : "", left, 1});
+    cells.push_back({"MFU", metrics.mfu ? percent_text(*metrics.mfu) : "", right, 5});
+    cells.push_back({"step time", time_text(metrics.step_time), right, 6});
+    cells.push_back({"90 % interval", range_text(point.step.range.low, point.step.range.high), right, 7});
   }
-  cells.push_back({{"takes", right}, span_text(Seconds{estimate.seconds.value})});
-  if (!points.is_ranked) cells.push_back({{"90 % interval", right}, span_range_text(estimate.seconds)});
-  cells.push_back({{"USD", right}, estimate.usd ? usd_text(estimate.usd->value) : ""});
-  if (!points.is_ranked) cells.push_back({{"goodput", right}, percent_text(estimate.goodput.value)});
+  cells.push_back({"takes", span_text(Seconds{estimate.seconds.value}), right});
+  if (!points.is_ranked) cells.push_back({"90 % interval", span_range_text(estimate.seconds), right});
+  cells.push_back({"USD", estimate.usd ? usd_text(estimate.usd->value) : "", right});
+  if (!points.is_ranked) cells.push_back({"goodput", percent_text(estimate.goodput.value), right});
   if (const auto& deadline = points.questions.deadline)
     add_limit(fmt::format("in {}", span_text(*deadline)), point.late_s, point.in_time,
               span_text(Seconds{std::abs(point.late_s.value_or(0))}));
   if (const auto& budget = points.questions.budget_usd)
     add_limit(fmt::format("for {} USD", usd_text(*budget)), point.over_usd, point.in_budget,
               usd_text(std::abs(point.over_usd.value_or(0))));
-  cells.push_back({{"speed", {}, 3}, mark_of(best_points.fastest, index, "fastest")});
-  cells.push_back({{"cost", {}, 2}, mark_of(best_points.cheapest, index, "cheapest")});
-  if (has_limits(points) && !points.is_ranked)
-    cells.push_back({{""}, best_points.best == index ? "best" : ""});
+  cells.push_back({"speed", mark_of(best_points.fastest, index, "fastest"), left, 3});
+  cells.push_back({"cost", mark_of(best_points.cheapest, index, "cheapest"), left, 2});
+  if (has_limits(points) && !points.is_ranked) cells.push_back({"", best_points.best == index ? "best" : ""});
   return cells;
 }
 
@@ -100,19 +100,18 @@ std::vector<std::string> failures_by_reason(const CampaignPoints& points) {
 }
 
 void write_notes(std::ostream& out, const CampaignPoints& points, const Style& style) {
-  const auto write_line = [&](const std::string& text) {
-    for (const auto& line : wrap(text, style.width)) out << style.paint(Paint::dim, line) << '\n';
-  };
   if (has_limits(points))
-    write_line(
+    write_wrapped(
+        out,
         fmt::format("limits: share of the runs that meet each limit, and the excess that {} of the runs "
                     "stay within",
-                    points.questions.sure == 0.5 ? "half" : percent_text(points.questions.sure)));
+                    points.questions.sure == 0.5 ? "half" : percent_text(points.questions.sure)),
+        style, Paint::dim);
   if (has_layouts(points)) {
     std::vector<const Job*> jobs;
     for (const auto& point : points.points)
       if (point.job) jobs.push_back(&*point.job);
-    write_line(layout_letters(jobs));
+    write_wrapped(out, layout_letters(jobs), style, Paint::dim);
   }
   if (points.is_ranked) {
     Fields fields{out, style};
@@ -179,7 +178,7 @@ void write_table(std::ostream& out, const CampaignPoints& points, const Style& s
       ++rows;
     }
   }
-  for (const auto& line : wrap(points.scenario, style.width)) out << style.paint(Paint::bold, line) << '\n';
+  write_wrapped(out, points.scenario, style, Paint::bold);
   table.write(out, style);
   if (unlisted > 0) out << fmt::format("and {} more; --json lists all\n", unlisted);
   write_notes(out, points, style);
@@ -201,9 +200,9 @@ JsonDocument json_document(const CampaignPoints& points, const std::vector<JsonD
     if (!point.estimate) {
       run["error"] = point.error;
     } else if (reports.empty()) {
-      run["step_time_s"] = point.step.value();
-      run["interval"] = {point.range.low.value(), point.range.high.value()};
-      run["mfu"] = or_null(point.mfu);
+      run["step_time_s"] = point.step.metrics.step_time.value();
+      run["interval"] = {point.step.range.low.value(), point.step.range.high.value()};
+      run["mfu"] = or_null(point.step.metrics.mfu);
       run["estimate"] = campaign_estimate_json(*point.estimate);
       run["limits"] = {{"deadline_kept", or_null(point.in_time)},
                        {"late_s", or_null(point.late_s)},

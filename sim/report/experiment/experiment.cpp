@@ -7,6 +7,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/shell_word.hpp"
+#include "sim/nccl/rank_order.hpp"
 #include "sim/report/experiment/experiment_parts.hpp"
 #include "sim/report/format/json_document.hpp"
 #include "sim/report/format/text.hpp"
@@ -71,13 +72,6 @@ std::string attention(AttentionKernel kernel) {
                                       {math, "MATH"}})
     if (kernel == ours) return text_literal(backend);
   return "None";
-}
-
-/// Nodes that have ranks.
-int used_nodes(const Scenario& scenario) {
-  const auto& platform = scenario.platform;
-  const auto last = platform.gpus[static_cast<std::size_t>(scenario.job.gpus) - 1];
-  return platform.devices[last.index()].node + 1;
 }
 
 /// Whether only the last micro-batch reduces gradients.
@@ -168,7 +162,7 @@ std::string train_py(const Scenario& scenario, const Experiment& experiment) {
 
 std::string run_sh(const Scenario& scenario) {
   const auto& job = scenario.job;
-  const int nodes = used_nodes(scenario);
+  const int nodes = node_count(scenario.platform, scenario.job.gpus);
   std::string text = gradway_run_sh;
   replace(
       text, "4 GPUs of 1 node",
@@ -197,7 +191,7 @@ std::string run_sh(const Scenario& scenario) {
 }
 
 std::string readme(const Scenario& scenario, const Experiment& experiment) {
-  const int nodes = used_nodes(scenario);
+  const int nodes = node_count(scenario.platform, scenario.job.gpus);
   return fmt::format(
       "`{0} {1}` wrote this folder: the step of {2} on {3} GPU{4}, in PyTorch 2.4 to 2.11.\n"
       "Run `bash run.sh`{5}, then `bash check.sh`, with `gradway` in PATH or in GRADWAY.\n"

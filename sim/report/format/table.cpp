@@ -28,7 +28,7 @@ void Table::add_cells(std::vector<Cell> cells) {
   const bool is_first = columns_.empty();
   std::vector<std::string> texts;
   for (auto& cell : cells) {
-    if (is_first) columns_.push_back(std::move(cell.column));
+    if (is_first) columns_.push_back({std::move(cell.title), cell.align, cell.drop});
     texts.push_back(std::move(cell.text));
   }
   add(std::move(texts));

@@ -19,9 +19,12 @@ class Table {
     int drop = 0;  ///< columns with larger numbers are dropped first if lines are too long; 0: never
   };
 
+  /// A cell, and what its column is.
   struct Cell {
-    Column column;
+    std::string title;
     std::string text;
+    Align align = Align::left;
+    int drop = 0;  ///< as in Column
   };
 
   /// Its columns are those of the first row of cells that is added.

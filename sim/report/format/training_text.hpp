@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
+#include "sim/platform/price.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/study/compare/training.hpp"
 
@@ -33,5 +37,12 @@ std::string missed_limits_in_words(const Training& training);
 
 /// Adds the duration, the cost and whether limits are met.
 void add_training(Fields& fields, const TrainingGoal& goal, const Training& training);
+
+/// What an amount of money follows from: "us-east-1, 2026-07-20", "spot, us-east-1, 2026-08-20",
+/// "eu, 2026-03-02, 1.17 USD/EUR of 2026-03-01". The source of a price that was given without a date.
+std::string basis_of_cost(const Price& price);
+
+/// Null without a price.
+nlohmann::ordered_json price_json(const std::optional<Price>& price);
 
 }  // namespace gradway::report

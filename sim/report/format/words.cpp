@@ -9,11 +9,11 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/cost/nccl_model.hpp"
+#include "sim/nccl/rank_order.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/scenario/field_tables.hpp"
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/scenario/value_text.hpp"
-#include "sim/study/compare/compare.hpp"
 
 namespace gradway::report {
 namespace {
@@ -284,7 +284,7 @@ std::string tie_in_words(const Leaders& leaders, const std::vector<std::string>&
 
 std::string hardware_in_words(const Platform& platform, int gpus) {
   return fmt::format("{} x {} on {}", gpus, platform.gpu_models.front().name,
-                     counted_text(nodes_of(platform, gpus), "node"));
+                     counted_text(node_count(platform, gpus), "node"));
 }
 
 }  // namespace gradway::report

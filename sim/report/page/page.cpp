@@ -13,7 +13,7 @@
 
 #include "sim/base/base64.hpp"
 #include "sim/base/contract.hpp"
-#include "sim/files/gzip_stream.hpp"
+#include "sim/files/compressed_file.hpp"
 #include "sim/report/format/json_document.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"

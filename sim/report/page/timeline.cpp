@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/page/page_parts.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,8 +12,7 @@
 
 #include "sim/metrics/view.hpp"
 #include "sim/report/format/words.hpp"
-#include "sim/report/trace/link_tracks.hpp"
-#include "sim/report/trace/shown_ranks.hpp"
+#include "sim/report/page/page_parts.hpp"
 #include "sim/report/trace/slices.hpp"
 
 namespace gradway::report {

@@ -17,8 +17,8 @@ namespace gradway::report {
 /// A combination without a ranked result, as the user asked for it.
 struct LeftOut {
   std::string platform;
-  std::string gpus;  ///< "" if it is the number of the scenario
-  std::string reason;
+  std::string gpus;      ///< "" if it is the number of the scenario
+  std::string reason{};  ///< empty: it is ranked
   bool does_not_fit = false;
   std::optional<Training> training{};  ///< set if it was left out because it misses a limit
 };
@@ -34,7 +34,7 @@ struct ComparedJob {
 /// A finished comparison.
 struct PlatformComparison : ComparedJob {
   std::optional<TrainingGoal> goal{};   ///< set if a whole training was asked for
-  std::vector<Alternative> runs{};      ///< cheapest first
+  std::vector<Answer> runs{};           ///< cheapest first
   std::vector<JsonDocument> reports{};  ///< one per run
   std::vector<LeftOut> left_out{};
 };

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/study/compare/shard.hpp"
 #include "sim/study/compare/sweep.hpp"
 
 namespace gradway::report {

@@ -41,7 +41,7 @@ std::size_t unknown_rows(const std::vector<PredictedRow>& rows) {
 
 void write_check(std::ostream& out, const std::vector<PredictedRow>& rows, std::size_t most_rows,
                  const Style& style) {
-  const Style wide{style.colour, Style::unlimited, Style::unlimited};
+  const auto wide = style.unlimited_width();
   const auto unknown = unknown_rows(rows);
   const auto shown = farthest(rows, most_rows);
   Table table{{{"sample", left}, {"measured", right}, {"predicted", right}, {"error", right}}};

@@ -11,12 +11,11 @@
 
 #include "sim/base/shell_word.hpp"
 #include "sim/compute/memory_range.hpp"
+#include "sim/report/format/fact_words.hpp"
 #include "sim/report/format/fields.hpp"
-#include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
-#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/run/terminal.hpp"
 #include "sim/report/run/ways_in.hpp"

@@ -141,11 +141,7 @@ void write_table(std::ostream& out, const Validation& validation, const Style& s
   if (const auto anchored = validation.cases.size() - counted.size(); anchored > 0)
     out << fmt::format("{} not counted: the prediction is anchored to that very step\n",
                        counted_text(anchored, "case"));
-  if (!validation.source.empty()) {
-    for (const auto& line : wrap("measured: " + validation.source, style.width)) {
-      out << style.paint(Paint::dim, line) << '\n';
-    }
-  }
+  if (!validation.source.empty()) write_wrapped(out, "measured: " + validation.source, style, Paint::dim);
   write_anchors(out, validation, style);
 }
 

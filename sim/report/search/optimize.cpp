@@ -9,12 +9,11 @@
 
 #include "sim/base/make_warning.hpp"
 #include "sim/report/format/comparison_json.hpp"
+#include "sim/report/format/fact_words.hpp"
 #include "sim/report/format/json_values.hpp"
-#include "sim/report/format/provenance_words.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
-#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/snippet.hpp"
 #include "sim/scenario/lossy_steps.hpp"

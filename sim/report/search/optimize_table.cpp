@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/report/format/fact_words.hpp"
 #include "sim/report/format/fields.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
-#include "sim/report/format/warning_words.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/optimize.hpp"
 #include "sim/report/search/snippet.hpp"
@@ -340,7 +340,7 @@ void write_table(std::ostream& out, const SettingsSearchReport& search, const St
   const auto about = fmt::format("{} on {}, {}, batch {} per GPU, {}", search.written().model.name,
                                  search.written().platform.name, counted_text(job.gpus, "GPU"),
                                  job.batch_per_gpu, name_of(job.precision));
-  for (const auto& line : wrap(about, style.width)) out << style.paint(Paint::dim, line) << '\n';
+  write_wrapped(out, about, style, Paint::dim);
   out << '\n';
   Fields fields{out, style};
   fields.add("best", setting_in_words(search, search.optimum().best), Paint::bold);

@@ -21,7 +21,7 @@ struct Snippet {
 /// exchange: what prepares the model.
 /// @pre the strategy is DDP, FSDP, ZeRO or none
 /// @source torch/nn/parallel/distributed.py (bucket_cap_mb is in MiB and need not be whole),
-/// torch/distributed/algorithms/ddp_comm_hooks, PyTorch 2.8; others: fsdp_snippet.hpp
+/// torch/distributed/algorithms/ddp_comm_hooks, PyTorch 2.8; others: snippet.cpp
 Snippet snippet_of(const Job& job);
 
 }  // namespace gradway::report

@@ -10,26 +10,10 @@
 
 namespace gradway::report {
 
-/// Python that wraps `model`, whose repeated modules are `blocks`, with the settings of the strategy.
-/// @source torch/distributed/fsdp/_fully_shard/_fully_shard.py, torch/distributed/fsdp/
-/// fully_sharded_data_parallel.py and wrap.py, PyTorch 2.11
-std::string wrapped_model(const Fsdp& fsdp, const Job& job);
-std::string wrapped_model(const Fsdp1& fsdp, const Job& job);
-
-/// Python that enables activation checkpointing for the blocks that the job recomputes.
-std::string recomputed_blocks(const Job& job);
-
 /// DeepSpeed's configuration of the job, without settings at their defaults. The user chooses the norm to
 /// clip to.
 /// @source deepspeed/runtime/config.py, deepspeed/runtime/zero/config.py, 0.19
 std::string deepspeed_config(const Zero& zero, const Job& job);
-
-/// A Python string literal.
-std::string python_text(std::string_view text);
-
-/// A call on one line if it fits, else with one line per argument. @param start "model =
-/// DistributedDataParallel"
-std::string python_call(std::string_view start, const std::vector<std::string>& arguments);
 
 // Settings with which a trainer runs a job, except for the model, the data and the learning rate.
 

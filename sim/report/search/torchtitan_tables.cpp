@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "sim/report/format/words.hpp"
-#include "sim/report/search/setting_text.hpp"
 #include "sim/report/search/snippet_parts.hpp"
 #include "sim/report/search/trainer_text.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"

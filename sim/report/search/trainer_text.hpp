@@ -40,4 +40,8 @@ class TrainerText {
 /// A text in quotes, as in TOML and JSON.
 std::string in_quotes(std::string_view text);
 
+/// The value of a key of `job`, `parallel` or `strategy` as a scenario writes it, such as "parallel.tensor".
+/// "" if it is the default, and for keys that no table of fields has a member for, except "strategy.kind".
+std::string setting_text(const Job& job, std::string_view key);
+
 }  // namespace gradway::report

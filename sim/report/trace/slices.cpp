@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "sim/metrics/link_use.hpp"
 #include "sim/report/format/text.hpp"
 
 namespace gradway::report {
@@ -212,6 +215,89 @@ std::vector<std::vector<std::string>> task_labels(const Workload& workload) {
     }
   }
   return labels;
+}
+
+ShownRanks shown_ranks(const Folding& folding, std::size_t all_up_to, std::size_t most) {
+  const auto count = folding.ranks;
+  ShownRanks shown;
+  if (count <= all_up_to) {
+    shown.ranks.resize(count);
+    std::iota(shown.ranks.begin(), shown.ranks.end(), std::size_t{0});
+  } else {
+    for (std::size_t rank = 0; rank < count && shown.ranks.size() < most; ++rank) {
+      if (folding.is_representative(ActorId{rank})) shown.ranks.push_back(rank);
+    }
+  }
+  const auto total = thousands_text(count);
+  const auto classes = folding.simulated_ranks();
+  if (shown.ranks.size() == count) {
+    shown.words = count == 1 ? "the only rank" : fmt::format("all {} ranks", total);
+  } else if (classes == 1) {
+    shown.words = fmt::format("rank 0 of {}; the others behave identically", total);
+  } else if (shown.ranks.size() == classes) {
+    shown.words = fmt::format("ranks {} of {}; each of the others behaves like one of these",
+                              fmt::join(shown.ranks, ", "), total);
+  } else {
+    shown.words = fmt::format("ranks {} of {}; other ranks behave differently and are not shown",
+                              fmt::join(shown.ranks, ", "), total);
+  }
+  return shown;
+}
+
+namespace {
+
+std::vector<ResourceId> busiest(const Run& run, std::size_t most) {
+  const auto& platform = run.scenario.platform;
+  std::map<std::string, ResourceId> by_name;  // of resources that are listed themselves
+  for (const auto& [id, bytes] : run.measured.carried) by_name.emplace(platform.name_of(id), id);
+  std::vector<ResourceId> resources;
+  for (const auto& use : run.measured.links) {
+    if (resources.size() == most) break;
+    const auto known = by_name.find(use.name);
+    if (known != by_name.end() && std::isfinite(platform.resources[known->second.index()].capacity))
+      resources.push_back(known->second);
+  }
+  return resources;
+}
+
+int node_of(const Platform& platform, ResourceId id) {
+  const auto& resource = platform.resources[id.index()];
+  if (resource.kind == ResourceKind::storage || resource.kind == ResourceKind::cores)
+    return resource.of == all_nodes ? 0 : static_cast<int>(resource.of);
+  if (resource.kind != ResourceKind::link) return platform.devices[resource.of].node;
+  const auto& link = platform.links[resource.of];
+  return std::max(platform.device(link.from).node, platform.device(link.to).node);
+}
+
+/// Converts changes to points. Of changes in the same nanosecond the last one counts.
+std::vector<LinkTrack::Point> points(const std::vector<UseChange>& changes) {
+  std::vector<LinkTrack::Point> samples;
+  for (const auto& change : changes) {
+    const auto at_ns = nanoseconds(change.at);
+    if (!samples.empty() && samples.back().at_ns == at_ns) samples.pop_back();
+    samples.push_back({at_ns, change.own, change.others});
+  }
+  return samples;
+}
+
+}  // namespace
+
+std::vector<LinkTrack> busiest_links(const Run& run, std::size_t most) {
+  const auto& platform = run.scenario.platform;
+  const auto ids = busiest(run, most);
+  const auto use = link_use(platform, run.ops, run.timeline, ids);
+  std::vector<LinkTrack> tracks;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    LinkTrack track;
+    track.name = platform.name_of(ids[i]);
+    track.node = node_of(platform, ids[i]);
+    const auto members = std::ranges::count(run.folding.resource_representative, ids[i]);
+    track.alike = static_cast<std::size_t>(members - 1);
+    track.points = points(use[i]);
+    track.has_others = std::ranges::any_of(track.points, [](const auto& point) { return point.others > 0; });
+    tracks.push_back(std::move(track));
+  }
+  return tracks;
 }
 
 }  // namespace gradway::report

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/graph/matching_calls.hpp"
+#include "sim/lower/folding.hpp"
 #include "sim/run/simulate.hpp"
 
 namespace gradway::report {
@@ -64,5 +65,35 @@ class Slices {
 
 /// Labels of slices by program and task, with the bytes they move: "bucket 3 all-reduce (28.05 MB)".
 std::vector<std::vector<std::string>> task_labels(const Workload& workload);
+
+/// The ranks that a trace or page shows, and a note on the others.
+struct ShownRanks {
+  std::vector<std::size_t> ranks;  ///< in ascending order
+  std::string words;               ///< "all 8 ranks", "rank 0 of 1,024; the others behave identically"
+};
+
+/// All ranks of runs of at most `all_up_to` ranks; otherwise one for each class of identical ranks, at most
+/// `most`.
+/// @pre most > 0
+ShownRanks shown_ranks(const Folding& folding, std::size_t all_up_to, std::size_t most);
+
+/// Use of a link or memory over time, for traces and pages.
+struct LinkTrack {
+  std::string name;
+  int node = 0;             ///< -1: between switches of the fabric
+  std::size_t alike = 0;    ///< number of other links with identical use
+  bool has_others = false;  ///< whether it carries a neighbour's traffic
+
+  struct Point {
+    std::int64_t at_ns = 0;
+    double own = 0;     ///< use by the job, as a fraction of the capacity
+    double others = 0;  ///< use by neighbours
+  };
+  std::vector<Point> points;  ///< each holds until the next, the last until the end; idle before the first
+};
+
+/// The busiest links and memories of the reported step, busiest first. Links with identical use are listed
+/// once.
+std::vector<LinkTrack> busiest_links(const Run& run, std::size_t most);
 
 }  // namespace gradway::report

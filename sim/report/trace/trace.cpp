@@ -13,8 +13,6 @@
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/trace/events.hpp"
-#include "sim/report/trace/link_tracks.hpp"
-#include "sim/report/trace/shown_ranks.hpp"
 #include "sim/report/trace/slices.hpp"
 
 namespace gradway::report {

@@ -12,8 +12,10 @@
 #include "sim/base/quantiles.hpp"
 #include "sim/base/refuse.hpp"
 #include "sim/campaign/checkpoint_cost.hpp"
+#include "sim/campaign/local_sgd.hpp"
 #include "sim/nccl/rank_order.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/campaign/phase_steps.hpp"
 #include "sim/study/staging/ways_in.hpp"
 #include "sim/trust/lossy_warning.hpp"
@@ -387,6 +389,76 @@ CampaignAnswers answers_of(const Run& run, const CampaignQuestions& questions,
   add_terms(answers, run, questions);
   answers.moved = central_training(run, plan, answers.estimate, answers.per_node);
   return answers;
+}
+
+std::vector<Seconds> client_steps(const Run& run, std::string_view engine) {
+  const auto& local = run.scenario.job.local_sgd;
+  if (!local || !local->clients) return {};
+  const auto& metrics = run.measured.metrics;
+  const Flops work{metrics.tflops_per_gpu * 1e12 * metrics.step_time.value() * run.scenario.job.gpus};
+  std::vector<Seconds> steps;
+  for (std::size_t i = 0; i < local->clients->classes.size(); ++i) {
+    const auto& client_class = local->clients->classes[i];
+    if (client_class.rate && !(work > Flops{}))
+      refuse(fmt::format("clients of class '{}' have a rate, but the FLOPs of the model '{}' are unknown",
+                         client_class.name, run.scenario.model.name),
+             "give them 'step', 'slowdown' or 'platform'");
+    if (!client_class.platform.empty()) {
+      steps.push_back(ask(*run.scenario.clients.at(i), {.engine = engine}).measured.metrics.step_time);
+    } else if (client_class.rate) {
+      steps.push_back(work / *client_class.rate);
+    } else {
+      steps.push_back(client_class.step.value_or(metrics.step_time * client_class.slowdown));
+    }
+  }
+  return steps;
+}
+
+namespace {
+
+constexpr Bytes gb{1e9};
+
+/// The data of all other workers is sent over the link of the worker that trains.
+void add_transfer(CentralTraining& moved, const LocalSgd& local) {
+  const auto& wan = *local.wan;
+  moved.data = local.data * ((local.workers - 1.0) / local.workers);
+  moved.transfer_time =
+      moved.data / tcp_rate({wan.rate, wan.rtt, wan.window, wan.loss, wan.streams, wan.congestion});
+  moved.transfer_usd = moved.data / gb * wan.usd_per_gb;
+}
+
+/// Each client sends its own data while it is available.
+void add_transfer(CentralTraining& moved, const ClientSettings& clients) {
+  for (const auto& client_class : clients.classes) {
+    moved.data += client_class.data * client_class.count;
+    moved.transfer_time =
+        std::max(moved.transfer_time, client_class.data / client_class.up / client_class.available);
+    moved.transfer_usd += client_class.data * client_class.count / gb * client_class.usd_per_gb;
+  }
+}
+
+}  // namespace
+
+std::optional<CentralTraining> central_training(const Run& run, const CampaignPlan& plan,
+                                                const CampaignEstimate& estimate,
+                                                const std::optional<UsdPerHour>& node) {
+  const auto& local = run.scenario.job.local_sgd;
+  if (!local) return std::nullopt;
+  CentralTraining moved{.exchanged = Bytes{estimate.mean_sent_bytes}};
+  if (local->clients) {
+    add_transfer(moved, *local->clients);
+  } else {
+    add_transfer(moved, *local);
+  }
+  if (!(moved.data > Bytes{})) return std::nullopt;
+  const auto at_once = local->clients ? local->clients->target : local->workers;
+  moved.training = run.measured.metrics.step_time * (plan.steps * at_once);
+  moved.best_training_time = moved.training / local->workers;
+  if (node) {
+    const auto nodes = node_count(run.scenario.platform, run.scenario.job.gpus);
+    moved.training_usd = moved.training.value() / 3600 * node->value() * nodes;
+  }
+  return moved;
 }
 
 }  // namespace gradway

@@ -11,8 +11,6 @@
 #include "sim/campaign/simulate_campaign.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/study/campaign/campaign_estimate.hpp"
-#include "sim/study/campaign/campaign_interval.hpp"
-#include "sim/study/campaign/campaign_series.hpp"
 
 namespace gradway {
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "sim/campaign/plan.hpp"
 #include "sim/campaign/simulate_campaign.hpp"
 #include "sim/trust/step_ratio.hpp"
 
@@ -60,5 +61,55 @@ std::vector<CampaignRun> simulate_seeds(const CampaignPlan& plan, Seconds interv
 /// @pre at least one run
 CampaignEstimate estimate_of(const std::vector<CampaignRun>& runs, const CampaignPlan& plan,
                              const NodeCosts& rates);
+
+/// The time between two checkpoints, and the goodput that it gives.
+struct IntervalChoice {
+  struct Point {
+    Seconds interval{};
+    double goodput = 0;  ///< mean
+  };
+  Seconds used{};
+  Seconds best{};
+  std::optional<Seconds> young{}, daly{};  ///< none if nothing interrupts
+  Seconds shortest{};                      ///< one step, or the time until a checkpoint is on storage
+  double goodput_used = 0, goodput_best = 0;
+  std::optional<double>
+      goodput_daly{};          ///< Daly's equation 20 at the used interval: failures and pauses only
+  std::vector<Point> curve{};  ///< in order of intervals
+};
+
+/// Simulates the campaign with intervals around Daly's, fits a/t + bt + c to the mean times, and takes the
+/// minimum: the cost of saving falls with the interval t, and the lost work grows with it.
+IntervalChoice choose_interval(const CampaignPlan& plan, int seeds, int threads);
+
+/// Daly's interval, clamped to possible values. The whole training if nothing interrupts or pauses cost
+/// nothing.
+Seconds clamped_daly_interval(const CampaignPlan& plan);
+
+/// A time in which a campaign goes on unchanged, or restarts.
+struct CampaignSpan {
+  double from_s = 0, to_s = 0;
+  bool trains = true;
+  std::size_t phase = 0, condition = 0;
+  double samples_per_s = 0;  ///< including checkpoints and evaluations
+  double batch = 0;          ///< samples
+  Seconds step{};
+  BytesPerSecond storage_read{};
+  std::optional<double> usd{};  ///< since the start, at its end; none without a price
+};
+
+/// The course of a run. @param run with its interruptions @return empty for rounds of clients
+std::vector<CampaignSpan> course_of(const CampaignRun& run, const CampaignPlan& plan, const NodeCosts& costs);
+
+/// Steps to the target, and the 90 % interval that the critical batch leaves.
+struct TargetSteps {
+  double steps = 0;
+  double low = 0, high = 0;
+  double least_samples = 0;  ///< with very small batches
+  double least_steps = 0;    ///< with very large batches
+};
+
+/// @return none without a critical batch
+std::optional<TargetSteps> target_steps(const CampaignPlan& plan);
 
 }  // namespace gradway

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/refuse.hpp"
+#include "sim/study/ask/ask.hpp"
 
 namespace gradway {
 namespace {
@@ -40,7 +41,9 @@ Leaders leaders_in(const CampaignPoints& points,
   for (const auto& point : points.points) {
     const auto value = point.estimate ? figure(*point.estimate) : std::nullopt;
     choices.emplace_back();
-    if (value) choices.back() = Choice{*value, point.step, point.errors, *point.estimate.*by_seed};
+    if (value)
+      choices.back() =
+          Choice{*value, point.step.metrics.step_time, point.step.errors, *point.estimate.*by_seed};
   }
   return leaders_of(choices);
 }
@@ -92,7 +95,7 @@ Run simulate_on(CampaignPoint& point, const TrainingPlan& plan, const Cluster& c
   auto scenario = scenario_on(plan, cluster, data).load();
   if (!scenario.campaign)
     refuse("the amount of data to train on is not given", "give tokens, or samples, such as 300B");
-  auto run = simulate(std::move(scenario), "fluid");
+  auto run = ask(std::move(scenario), {.engine = "fluid"});
   check_length(run);
   add_answers(point, run, answers_of(run, questions));
   return run;
@@ -100,11 +103,7 @@ Run simulate_on(CampaignPoint& point, const TrainingPlan& plan, const Cluster& c
 
 void add_answers(CampaignPoint& point, const Run& run, const CampaignAnswers& answers) {
   point.estimate = answers.estimate;
-  point.step = run.measured.metrics.step_time;
-  point.range = run.range;
-  point.errors = run.errors;
-  point.mfu = run.measured.metrics.mfu;
-  if (const auto& bubble = run.measured.metrics.bubble) point.bubble = *bubble / point.step;
+  point.step = answer_of(run);
   point.in_time = answers.in_time;
   point.in_budget = answers.in_budget;
   point.late_s = answers.late_s;

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/campaign/campaign.hpp"
-#include "sim/study/compare/leaders.hpp"
 #include "sim/study/compare/sweep.hpp"
 #include "sim/study/search/training_plan.hpp"
 
@@ -17,11 +17,7 @@ namespace gradway {
 struct CampaignPoint {
   std::vector<std::string> values;  ///< one per axis
   std::optional<CampaignEstimate> estimate{};
-  Seconds step{};  ///< predicted
-  TimeRange range{};
-  std::vector<PossibleError> errors{};
-  std::optional<double> mfu{};
-  std::optional<double> bubble{};  ///< share of the step
+  Answer step{};
   std::optional<double> in_time{}, in_budget{};
   std::optional<double> late_s{}, over_usd{};  ///< excess over the limits; negative if they are met
   /// Keys that a search chose in addition to the axes, as `--set` takes them.

@@ -8,6 +8,7 @@
 
 #include "sim/compute/memory_range.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/parallel.hpp"
 
 namespace gradway {
@@ -42,13 +43,6 @@ double largest_of(const Run& run, const BatchRule& rule) {
          (settings.tokens ? metrics.tokens_per_sample.value_or(1) : 1);
 }
 
-Run simulate_job(const Scenario& scenario, const Job& job) {
-  auto changed = scenario;
-  changed.job = job;
-  changed.platform = with_loaders(std::move(changed.platform), job);
-  return simulate(std::move(changed));
-}
-
 StepVariant adapted(const Run& run, const BatchRule& rule) {
   const auto largest = largest_of(run, rule);
   auto step = variant_of(run);
@@ -59,13 +53,13 @@ StepVariant adapted(const Run& run, const BatchRule& rule) {
     if (has_memory) {
       auto wider = job;
       wider.batch_per_gpu *= 2;
-      next = simulate_job(run.scenario, wider);
+      next = ask(run.scenario, wider, {});
       has_memory = surely_fits(next->scenario, next->measured.memory);
       if (has_memory) job = wider;
     }
     if (!has_memory) {
       job.accumulate *= 2;
-      next = simulate_job(run.scenario, job);
+      next = ask(run.scenario, job, {});
     }
     step = variant_of(*next);
   }
@@ -89,7 +83,7 @@ std::vector<PhaseSteps> phase_steps(const Run& run, int threads) {
       if (places.emplace(step->digest, different.size()).second) different.push_back(step.get());
   std::vector<StepVariant> steps(different.size());
   for_each_in_parallel(different.size(), threads,
-                       [&](std::size_t i) { steps[i] = step_of(simulate(*different[i])); });
+                       [&](std::size_t i) { steps[i] = step_of(ask(*different[i])); });
   const double unit = settings.tokens ? run.measured.metrics.tokens_per_sample.value_or(1) : 1;
   std::vector<PhaseSteps> phases;
   for (const auto& phase : scenario.phases) {

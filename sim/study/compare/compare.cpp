@@ -4,66 +4,37 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <set>
 #include <tuple>
 
 namespace gradway {
 namespace {
 
 /// A value that is proportional to the step time, with the relative interval of the step time.
-Expected scaled_by_step(double value, const Alternative& alternative) {
+Expected scaled_by_step(double value, const Answer& alternative) {
   const auto& step = alternative.metrics.step_time;
   if (step == Seconds{}) return {value, value, value};
   return {value, value * (alternative.range.low / step), value * (alternative.range.high / step)};
 }
 
-std::optional<double> usd_per_second(const Alternative& alternative) {
+std::optional<double> usd_per_second(const Answer& alternative) {
   if (!alternative.metrics.cost_per_hour) return std::nullopt;
   return alternative.metrics.cost_per_hour->value() / 3600;
 }
 
 }  // namespace
 
-Answer answer_of(const Run& run) {
-  return {.metrics = run.measured.metrics,
-          .range = run.range,
-          .errors = run.errors,
-          .memory = run.measured.memory.needed(),
-          .verdict = memory_range(run.scenario, run.measured.memory).verdict,
-          .basis = run.basis,
-          .warnings = run.warnings};
-}
-
-Alternative alternative_of(const Run& run) {
-  const auto& [job, platform] = std::tie(run.scenario.job, run.scenario.platform);
-  return {answer_of(run),
-          platform.name,
-          job.gpus,
-          nodes_of(platform, job.gpus),
-          run.measured.bottleneck,
-          provenance_class_of(run.step_basis),
-          platform.price};
-}
-
-int nodes_of(const Platform& platform, int gpus) {
-  std::set<int> nodes;
-  for (std::size_t i = 0; i < platform.gpus.size() && i < static_cast<std::size_t>(gpus); ++i)
-    nodes.insert(platform.device(platform.gpus[i]).node);
-  return static_cast<int>(nodes.size());
-}
-
-std::optional<Expected> usd_per_step(const Alternative& alternative) {
+std::optional<Expected> usd_per_step(const Answer& alternative) {
   const auto rate = usd_per_second(alternative);
   if (!rate) return std::nullopt;
   return scaled_by_step(*rate * alternative.metrics.step_time.value(), alternative);
 }
 
-std::optional<Expected> usd_per_million_samples(const Alternative& alternative) {
+std::optional<Expected> usd_per_million_samples(const Answer& alternative) {
   if (!alternative.metrics.cost_usd_per_million_samples) return std::nullopt;
   return scaled_by_step(*alternative.metrics.cost_usd_per_million_samples, alternative);
 }
 
-std::vector<std::size_t> by_cost(const std::vector<Alternative>& alternatives) {
+std::vector<std::size_t> by_cost(const std::vector<Answer>& alternatives) {
   std::vector<std::size_t> order(alternatives.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto rank = [&](std::size_t i) {
@@ -79,7 +50,7 @@ namespace {
 
 /// @param figure of an alternative, which has none without a price
 template <class Figure>
-Leaders leaders_by(const std::vector<Alternative>& alternatives, const Figure& figure) {
+Leaders leaders_by(const std::vector<Answer>& alternatives, const Figure& figure) {
   std::vector<std::optional<Choice>> choices;
   for (const auto& alternative : alternatives) {
     const std::optional<double> value = figure(alternative.metrics);
@@ -90,20 +61,20 @@ Leaders leaders_by(const std::vector<Alternative>& alternatives, const Figure& f
 
 }  // namespace
 
-Leaders fastest(const std::vector<Alternative>& alternatives) {
+Leaders fastest(const std::vector<Answer>& alternatives) {
   return leaders_by(alternatives, [](const Metrics& metrics) { return 1 / metrics.samples_per_s; });
 }
 
-Leaders shortest_step(const std::vector<Alternative>& alternatives) {
+Leaders shortest_step(const std::vector<Answer>& alternatives) {
   return leaders_by(alternatives, [](const Metrics& metrics) { return metrics.step_time.value(); });
 }
 
-Leaders cheapest(const std::vector<Alternative>& alternatives) {
+Leaders cheapest(const std::vector<Answer>& alternatives) {
   return leaders_by(alternatives,
                     [](const Metrics& metrics) { return metrics.cost_usd_per_million_samples; });
 }
 
-std::vector<bool> pareto_front(const std::vector<Alternative>& alternatives) {
+std::vector<bool> pareto_front(const std::vector<Answer>& alternatives) {
   const auto beats = [](const Metrics& challenger, const Metrics& rival) {
     const auto cost = challenger.cost_usd_per_million_samples;
     const auto rival_cost = rival.cost_usd_per_million_samples;
@@ -113,7 +84,7 @@ std::vector<bool> pareto_front(const std::vector<Alternative>& alternatives) {
   std::vector<bool> front;
   for (const auto& alternative : alternatives) {
     front.push_back(alternative.metrics.cost_usd_per_million_samples &&
-                    std::ranges::none_of(alternatives, [&](const Alternative& rival) {
+                    std::ranges::none_of(alternatives, [&](const Answer& rival) {
                       return beats(rival.metrics, alternative.metrics);
                     }));
   }

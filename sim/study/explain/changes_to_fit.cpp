@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/scenario/strategy_facts.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/workload/blocks.hpp"
 
@@ -119,7 +120,7 @@ std::vector<Counterfactual> sufficient(const std::vector<WhatIf>& what_ifs, cons
   for_each_in_parallel(answers.size(), threads, [&](std::size_t i) {
     auto changed = scenario;
     set_with_kind(changed, what_ifs[i].set);
-    const auto measured = simulate(changed, engine).measured;
+    const auto measured = ask(changed, {.engine = engine}).measured;
     answers[i] = {what_ifs[i], measured.metrics.step_time, memory_range(changed, measured.memory).verdict,
                   measured.memory.needed()};
   });

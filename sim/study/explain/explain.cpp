@@ -9,6 +9,7 @@
 
 #include "sim/compute/compute_costs.hpp"
 #include "sim/compute/memory_range.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/parallel.hpp"
 
 namespace gradway {
@@ -22,9 +23,7 @@ std::optional<Counterfactual> with_slow_gpu(const Scenario& scenario, std::strin
                        .words = fmt::format("one GPU of {} whose kernels take {:.0f} % longer",
                                             scenario.job.gpus, 100 * (slow_gpu_factor - 1)),
                        .set = {{"job.slow_gpu", fmt::format("{}", slow_gpu_factor)}}}};
-  auto changed = scenario;
-  set_keys(changed, slow.set);
-  slow.step_time = simulate(changed, engine).measured.metrics.step_time;
+  slow.step_time = ask(scenario, slow.set, {.engine = engine}).measured.metrics.step_time;
   return slow;
 }
 
@@ -49,11 +48,10 @@ std::vector<Counterfactual> answers_to(std::vector<WhatIf> what_ifs, const Scena
                                        int threads) {
   std::vector<Counterfactual> answers(what_ifs.size());
   for_each_in_parallel(answers.size(), threads, [&](std::size_t i) {
-    auto changed = scenario;
-    set_keys(changed, what_ifs[i].set, tiers);
-    const auto measured = simulate(changed, engine).measured;
-    answers[i] = {std::move(what_ifs[i]), measured.metrics.step_time};
-    if (!fits(changed, measured.memory)) answers[i].verdict = memory_range(changed, measured.memory).verdict;
+    const auto run = ask(scenario, what_ifs[i].set, {.engine = engine}, tiers);
+    const auto& memory = run.measured.memory;
+    answers[i] = {std::move(what_ifs[i]), run.measured.metrics.step_time};
+    if (!fits(run.scenario, memory)) answers[i].verdict = memory_range(run.scenario, memory).verdict;
   });
   return answers;
 }
@@ -120,7 +118,7 @@ void add_staging(Explanation& explanation, const Scenario& scenario, std::string
 
 Explanation explain(const Scenario& scenario, std::string_view engine, int threads,
                     const std::optional<StorageTier>& drive) {
-  Explanation explanation{.run = simulate(scenario, engine, FoldRanks::yes, {}, FoldMicroBatches::no)};
+  Explanation explanation{.run = ask(scenario, {.engine = engine, .micro_batches = FoldMicroBatches::no})};
   const auto& run = explanation.run;
   const auto step = run.measured.metrics.step_time;
   if (run.scenario.model.run) explanation.kernels = kernel_shares(compute_costs(run.scenario));

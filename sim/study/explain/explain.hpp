@@ -8,7 +8,6 @@
 #include "sim/campaign/local_sgd.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/run/simulate.hpp"
-#include "sim/study/explain/exposed_calls.hpp"
 #include "sim/study/explain/overlap.hpp"
 #include "sim/study/explain/what_ifs.hpp"
 #include "sim/study/staging/ways_in.hpp"

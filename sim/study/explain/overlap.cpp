@@ -2,9 +2,14 @@
 #include "sim/study/explain/overlap.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <limits>
+#include <map>
+#include <optional>
 #include <utility>
 
+#include "sim/metrics/intervals.hpp"
+#include "sim/metrics/view.hpp"
 #include "sim/nccl/alone_time.hpp"
 #include "sim/run/steady_state.hpp"
 
@@ -70,6 +75,142 @@ Overlap overlap_of(const Run& run, std::string_view engine) {
     overlap.links += time_alone(lowered, run.scenario.platform);
   }
   return overlap;
+}
+
+namespace {
+
+constexpr double least_exposed_share = 1e-3;
+
+/// When a task of the step ran, and when the CPU had launched it.
+struct Times {
+  Seconds start = Seconds::infinite();
+  Seconds end{};
+  Seconds launched{};
+};
+
+/// "block all-gather" of "block 17 all-gather": tasks whose names differ in numbers only are of one kind.
+std::string kind_of(const std::string& name) {
+  std::string kind;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (std::isdigit(static_cast<unsigned char>(name[i])) == 0) {
+      kind += name[i];
+    } else if (kind.ends_with(' ')) {
+      kind.pop_back();
+    }
+  }
+  return kind;
+}
+
+class CallTimes {
+ public:
+  explicit CallTimes(const Run& run) : run_{run}, program_{run.workload.first_program()} {
+    times_.resize(program_.tasks.size());
+    const View view{run.workload, run.folding, ActorId{0}};
+    const MatchingCalls calls{run.workload};
+    for (std::size_t i = 0; i < run.ops.size(); ++i) {
+      const auto& origin = run.ops.op(OpId{i}).origin;
+      if (origin.step != run.window.step || origin.task == Origin::none || !view.sees(origin)) continue;
+      const auto task = static_cast<std::size_t>(view.task_of(origin, calls));
+      auto& times = times_[task];
+      if (origin.activity == Activity::launch) {
+        times.launched = run.timeline.end[i];
+        continue;
+      }
+      // The marker before a call's parts stands for its wait, not for its work.
+      const bool is_call = std::holds_alternative<Call>(program_.tasks[task].work);
+      if (is_call && origin.activity == Activity::marker) continue;
+      times.start = std::min(times.start, run.timeline.start[i]);
+      times.end = std::max(times.end, run.timeline.end[i]);
+      if (origin.activity == Activity::kernel)
+        kernels_.push_back({run.timeline.start[i], run.timeline.end[i], 0});
+    }
+  }
+
+  const Times& of(std::size_t task) const { return times_[task]; }
+
+  /// Time of a call that no kernel overlaps.
+  Seconds exposed(std::size_t task) const {
+    const auto& times = times_[task];
+    if (times.end <= times.start) return {};
+    return times.end - times.start - covered(kernels_, times.start, times.end);
+  }
+
+  /// The last event that the start of a call waited for.
+  CallWait wait_of(std::size_t task) const {
+    const auto before = before_on_stream(task);
+    const auto latest = latest_of(program_.tasks[task].after);
+    if (before && (!latest || times_[*before].end >= times_[*latest].end))
+      return {CallWait::For::earlier_call, kind_of(program_.tasks[*before].name)};
+    if (!latest) return {CallWait::For::step_start};
+    return wait_of_input(*latest);
+  }
+
+ private:
+  /// @param task that produces the data of a call
+  CallWait wait_of_input(std::size_t task) const {
+    const auto& times = times_[task];
+    const auto& of_task = program_.tasks[task];
+    const auto gate = latest_of(of_task.after);
+    const auto gate_end = gate ? times_[*gate].end : Seconds{};
+    const auto before = before_on_stream(task);
+    const auto before_end = before ? times_[*before].end : Seconds{};
+    if (times.launched > gate_end && times.launched > before_end) return {CallWait::For::launch};
+    if (gate && gate_end >= before_end) {
+      const auto& name = program_.tasks[*gate].name;
+      if (*gate < task && name == "parameters are there") return {CallWait::For::optimizer};
+      return {CallWait::For::memory, kind_of(name)};
+    }
+    return {CallWait::For::last_input};
+  }
+
+  std::optional<std::size_t> before_on_stream(std::size_t task) const {
+    for (auto i = task; i-- > 0;)
+      if (program_.tasks[i].stream == program_.tasks[task].stream) return i;
+    return std::nullopt;
+  }
+
+  std::optional<std::size_t> latest_of(const std::vector<TaskId>& tasks) const {
+    std::optional<std::size_t> latest;
+    for (const auto id : tasks)
+      if (!latest || times_[id.index()].end > times_[*latest].end) latest = id.index();
+    return latest;
+  }
+
+  const Run& run_;
+  const Program& program_;
+  std::vector<Times> times_;
+  std::vector<Interval> kernels_;
+};
+
+}  // namespace
+
+std::vector<ExposedCalls> exposed_calls(const Run& run) {
+  const CallTimes times{run};
+  struct Kind {
+    ExposedCalls calls;
+    std::map<CallWait, Seconds> waits;
+  };
+  std::map<std::string, Kind> kinds;
+  const auto& tasks = run.workload.first_program().tasks;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (!std::holds_alternative<Call>(tasks[i].work)) continue;
+    const auto exposed = times.exposed(i);
+    if (exposed <= Seconds{}) continue;
+    auto& [calls, waits] = kinds[kind_of(tasks[i].name)];
+    ++calls.calls;
+    calls.exposed += exposed;
+    waits[times.wait_of(i)] += exposed;
+  }
+  std::vector<ExposedCalls> reported;
+  for (auto& [name, kind] : kinds) {
+    if (kind.calls.exposed < run.measured.metrics.step_time * least_exposed_share) continue;
+    kind.calls.name = name;
+    kind.calls.wait =
+        std::ranges::max_element(kind.waits, {}, [](const auto& wait) { return wait.second; })->first;
+    reported.push_back(std::move(kind.calls));
+  }
+  std::ranges::stable_sort(reported, [](const auto& a, const auto& b) { return a.exposed > b.exposed; });
+  return reported;
 }
 
 }  // namespace gradway

@@ -8,7 +8,7 @@
 #include "sim/base/refuse.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/run/simulate.hpp"
+#include "sim/study/ask/ask.hpp"
 
 namespace gradway {
 namespace {
@@ -19,7 +19,7 @@ constexpr int most_samples = 1'000'000;  // largest batch of a scenario
 class MemoryOfBatches {
  public:
   explicit MemoryOfBatches(Scenario scenario)
-      : scenario_{std::move(scenario)}, of_one_{simulate(with(1), "fluid").measured.memory} {}
+      : scenario_{std::move(scenario)}, of_one_{ask(with(1), {.engine = "fluid"}).measured.memory} {}
 
   const MemoryUse& of_one() const { return of_one_; }
 

@@ -108,9 +108,9 @@ std::variant<LayoutResult, BeyondLimits> simulate_layout(const Scenario& written
                                                          const std::string& engine) {
   auto scenario = written;
   scenario.job = job;
-  const auto simulated = simulate_within(limits, std::move(scenario), engine);
-  if (const auto* beyond = std::get_if<BeyondLimits>(&simulated)) return *beyond;
-  return LayoutResult{answer_of(std::get<Run>(simulated)), job};
+  auto answer = ask_within(limits, std::move(scenario), engine);
+  if (const auto* beyond = std::get_if<BeyondLimits>(&answer)) return *beyond;
+  return LayoutResult{std::move(std::get<Answer>(answer)), job};
 }
 
 }  // namespace gradway

@@ -110,8 +110,8 @@ struct CutAnswer {
 
   BestSteps best;  ///< with those of the cut
   std::vector<LayoutResult> tried;
-  std::vector<UnfitLayout> unfit;
-  std::vector<RefusedLayout> refused;
+  std::vector<LayoutResult> unfit;
+  std::vector<LayoutResult> refused;
   std::size_t do_not_fit = 0;
   std::size_t simulated = 0;
 };
@@ -271,7 +271,7 @@ class LayoutSearch {
       if (!answer.best.may_be_found(at_least * (1 - error_of_quick_bound))) continue;
       const auto required = estimator.estimate(job);
       if (!fits(required.needs)) {  // larger micro-batches need more
-        answer.unfit.push_back({job, required.needs});
+        answer.unfit.push_back({{.memory = required.needs}, job});
         answer.do_not_fit = candidates.size() - i;
         break;
       }
@@ -295,10 +295,10 @@ class LayoutSearch {
         answer.tried.push_back(std::move(*result));
       } else if (const auto needs = std::get<BeyondLimits>(tried).needs) {  // with NCCL's buffers
         ++answer.do_not_fit;
-        answer.unfit.push_back({job, *needs});
+        answer.unfit.push_back({{.memory = *needs}, job});
       }
     } catch (const ConfigError& error) {
-      answer.refused.push_back({job, error.problems().front().what});
+      answer.refused.push_back({{.failure_reason = error.problems().front().what}, job});
     }
   }
 
@@ -386,19 +386,16 @@ class LayoutSearch {
       tried[i] = simulate_if_feasible(job, best.metrics.step_time * (1 - least_reported_gain));
     });
     auto combined = best.job;
-    KeyGain together;
+    Settings together;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       if (!tried[i]) continue;
-      found_.key_gains.push_back({keys[i], tried[i]->metrics.step_time, tried[i]->memory});
+      found_.key_gains.push_back({*tried[i], keys[i]});
       set_keys(combined, keys[i]);
-      together.set.insert(together.set.end(), keys[i].begin(), keys[i].end());
+      together.insert(together.end(), keys[i].begin(), keys[i].end());
     }
     if (found_.key_gains.size() < 2) return;
-    const auto tried_together = simulate_if_feasible(combined, Seconds::infinite());
-    if (!tried_together) return;
-    together.step_time = tried_together->metrics.step_time;
-    together.memory = tried_together->memory;
-    found_.key_gains.push_back(std::move(together));
+    if (auto tried_together = simulate_if_feasible(combined, Seconds::infinite()))
+      found_.key_gains.push_back({*std::move(tried_together), std::move(together)});
   }
 
   /// None if NCCL refuses the job, or if it takes more memory or time than there is.
@@ -430,8 +427,8 @@ class LayoutSearch {
 
   void keep_smallest_of_each_cut() {
     auto& unfit = found_.unfit;
-    std::ranges::stable_sort(unfit, {}, &UnfitLayout::needs);
-    std::vector<UnfitLayout> kept;
+    std::ranges::stable_sort(unfit, {}, &LayoutResult::memory);
+    std::vector<LayoutResult> kept;
     for (auto& candidate : unfit) {
       const auto cut = [](const Job& job) {
         const auto& layout = job.layout;

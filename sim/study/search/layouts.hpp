@@ -10,43 +10,29 @@
 
 #include "sim/base/progress.hpp"
 #include "sim/config/set_keys.hpp"
-#include "sim/study/compare/answer.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/search/optimize.hpp"
 
 namespace gradway {
 
-/// A layout that was simulated, and its result.
+/// A layout that was tried, and its result.
 struct LayoutResult : Answer {
   Job job;
 };
 
-/// A layout that does not fit into the GPUs' memory.
-struct UnfitLayout {
-  Job job;
-  Bytes needs{};
-};
-
-/// A layout that NCCL refuses.
-struct RefusedLayout {
-  Job job;
-  std::string reason;
-};
-
 /// The result of the fastest layout with unsearched keys changed.
-struct KeyGain {
-  Settings set;
-  Seconds step_time{};
-  Bytes memory{};
+struct KeyGain : Answer {
+  Settings set{};
 };
 
 struct LayoutSearchResult {
-  std::vector<LayoutResult> ranked;  ///< the fastest first
-  Leaders leaders;                   ///< of `ranked`
-  std::vector<bool> on_front;        ///< per ranked layout: no other is as fast with as little memory
-  std::vector<UnfitLayout> unfit;    ///< per partition of the model the layout with the least memory, sorted
-  std::vector<RefusedLayout> refused;
-  std::vector<KeyGain> key_gains;  ///< keys that make the fastest faster and still fit; last: all together
-  std::size_t candidates = 0;      ///< that the rules allow
+  std::vector<LayoutResult> ranked;   ///< the fastest first
+  Leaders leaders;                    ///< of `ranked`
+  std::vector<bool> on_front;         ///< per ranked layout: no other is as fast with as little memory
+  std::vector<LayoutResult> unfit;    ///< per partition of the model the layout with the least memory, sorted
+  std::vector<LayoutResult> refused;  ///< by NCCL
+  std::vector<KeyGain> key_gains;     ///< keys that make the fastest faster and still fit; last: all together
+  std::size_t candidates = 0;         ///< that the rules allow
   std::size_t do_not_fit = 0;
   std::size_t simulated = 0;
   std::size_t slower = 0;     ///< not simulated to the end, because their lower bound is too slow

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/study/compare/answer.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/search/search_space.hpp"
 
@@ -17,8 +17,6 @@ namespace gradway {
 struct SettingResult : Answer {
   std::size_t job = 0;  ///< index in SearchSpace::jobs
   Strategy strategy{};
-  /// Why the setting cannot run, as in "does not fit: 93 of 24 GB on each l4". Empty if it can.
-  std::string failure_reason{};
 };
 
 /// Step time divided by samples, by which steps of different batches are compared.

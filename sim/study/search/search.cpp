@@ -2,9 +2,16 @@
 #include "sim/study/search/search.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 
-#include "sim/study/search/input_settings.hpp"
+#include "sim/base/contract.hpp"
+#include "sim/base/problem.hpp"
+#include "sim/compute/memory_range.hpp"
+#include "sim/plan/ddp/buckets.hpp"
+#include "sim/scenario/strategy_facts.hpp"
+#include "sim/study/search/optimize.hpp"
+#include "sim/study/search/search_space.hpp"
 
 namespace gradway {
 
@@ -219,6 +226,112 @@ std::vector<RevertedSetting> Search::reverted(const SettingResult& best) {
   for (auto& [key, without] : without_each(best.strategy))
     list.push_back({std::move(key), tried_.get({best.job, without})});
   return list;
+}
+
+Seconds time_per_sample(const Job& job, const SettingResult& tried) {
+  return tried.metrics.step_time / job.samples();
+}
+
+Choice choice_of(const Job& job, const SettingResult& tried) {
+  return tried.choice(time_per_sample(job, tried).value());
+}
+
+namespace {
+
+/// Resets the settings in which members of a family differ.
+struct ResetFamilySettings {
+  void operator()(NoExchange&) const {}
+  void operator()(OneCollective&) const {}
+  void operator()(Ddp& ddp) const {
+    ddp.bucket_cap.reset();
+    ddp.static_graph = false;
+  }
+  void operator()(Fsdp& fsdp) const { fsdp.forward_prefetch = fsdp.backward_prefetch = 0; }
+  void operator()(Fsdp1& fsdp) const {
+    fsdp.forward_prefetch = Fsdp1{}.forward_prefetch;
+    fsdp.backward_prefetch = Fsdp1{}.backward_prefetch;
+  }
+  void operator()(Zero&) const {}
+  void operator()(DistributedOptimizer&) const {}
+};
+
+}  // namespace
+
+Strategy family_of(Strategy strategy) {
+  std::visit(ResetFamilySettings{}, strategy);
+  return strategy;
+}
+
+SearchResult optimize(const SearchSpace& space, const std::string& engine, const ForEach& for_each) {
+  const auto kind = space.jobs.front().job.strategy.index();
+  for (const auto& job : space.jobs)
+    expects(job.job.strategy.index() == kind, "every job of the search has the same kind of strategy");
+  return is_ddp(space.jobs.front().job.strategy) ? search_ddp(space, engine, for_each)
+                                                 : search_sharded(space, engine, for_each);
+}
+
+SettingSimulator::Key SettingSimulator::key_of(const Setting& setting) {
+  const auto& scenario = jobs_[setting.job];
+  auto strategy = simplest(setting.strategy, scenario.job.gpus);
+  if (!is_ddp(strategy)) return {setting.job, strategy, {}};
+  auto& ddp = std::get<Ddp>(strategy);
+  const auto [ends, is_new] = bucket_ends_.try_emplace(ddp.bucket_cap);
+  if (is_new) ends->second = bucket_ends(ddp_buckets(scenario.model, ddp.bucket_cap));
+  ddp.bucket_cap.reset();
+  ddp.static_graph = false;
+  return {setting.job, strategy, ends->second};
+}
+
+SettingResult SettingSimulator::simulate_one(const Setting& setting) const try {
+  auto scenario = jobs_[setting.job];
+  scenario.job.strategy = setting.strategy;
+  const auto run = ask(scenario, {.engine = engine_});
+  const auto& memory = run.measured.memory;
+  SettingResult tried{answer_of(run), setting.job, setting.strategy};
+  if (!fits(scenario, memory)) tried.failure_reason = verdict_in_words(scenario, memory);
+  return tried;
+} catch (const ConfigError& error) {
+  if (setting.job == 0) throw;  // the scenario itself is wrong, not a change that the search made
+  return {{.verdict = MemoryVerdict::does_not_fit, .failure_reason = error.problems().front().what},
+          setting.job,
+          setting.strategy};
+}
+
+void SettingSimulator::try_all(const std::vector<Setting>& settings) {
+  std::map<Key, const Setting*> fresh;
+  for (const auto& setting : settings) {
+    auto key = key_of(setting);
+    if (!tried_.contains(key)) fresh.emplace(std::move(key), &setting);
+  }
+  const std::vector<std::pair<Key, const Setting*>> work{fresh.begin(), fresh.end()};
+  std::vector<std::optional<SettingResult>> results(work.size());
+  for_each_(work.size(), [&](std::size_t i) { results[i] = simulate_one(*work[i].second); });
+  for (std::size_t i = 0; i < work.size(); ++i) tried_.emplace(work[i].first, std::move(*results[i]));
+}
+
+SettingResult SettingSimulator::get(const Setting& setting) {
+  try_all({setting});
+  auto tried = tried_.at(key_of(setting));
+  tried.strategy = setting.strategy;
+  return tried;
+}
+
+std::vector<SettingResult> SettingSimulator::left_out() const {
+  std::vector<SettingResult> failures;
+  for (const auto& [key, tried] : tried_) {
+    if (tried.failure_reason.empty()) continue;
+    const auto same = std::ranges::find_if(failures, [&](const SettingResult& failure) {
+      const bool same_words = tried.memory == 0_B && failure.failure_reason == tried.failure_reason;
+      return failure.job == tried.job &&
+             (same_words || family_of(failure.strategy) == family_of(tried.strategy));
+    });
+    if (same == failures.end()) {
+      failures.push_back(tried);
+    } else if (tried.memory < same->memory) {
+      *same = tried;
+    }
+  }
+  return failures;
 }
 
 }  // namespace gradway

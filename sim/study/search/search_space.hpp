@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/config/config.hpp"
@@ -67,12 +68,23 @@ struct ParsedSearch {
   std::vector<CommHook> lossy_left_out;  ///< hooks that are not searched because `lossy` is false
 };
 
-/// Reads the search space of a request. Keys of the input without values get those of input_settings.hpp.
+/// Reads the search space of a request. Keys of the input without values get their `usual_values`.
 /// Without `over`, all of these that `set` does not contain are searched: bucket_cap, static_graph,
 /// gradient_as_bucket_view and comm_hook of DDP; all settings of FSDP2, FSDP1 and ZeRO
 /// (strategy_settings.hpp), and recompute where memory requires it.
 /// @throws ConfigError for names that are not settings, settings that are both set and searched, invalid
 /// values, lossy hooks that are not allowed, and other strategies
 ParsedSearch read_search(const SearchRequest& request, const DataPath& data);
+
+/// Keys of a data loader that can be searched, such as "input.loader_workers".
+const std::vector<std::string_view>& input_settings();
+
+/// The values to try for such a key if none are given. They include the job's own value if it can be written
+/// as one word. Empty if the scenario implies none, so that values must be given.
+/// @pre the scenario's input has a dataset
+std::vector<std::string> usual_values(const Scenario& scenario, std::string_view key, const DataPath& data);
+
+/// The value of a key of the input, as a scenario would have it. None if it is left out or is not one word.
+std::optional<std::string> written_value(const InputSettings& input, std::string_view key);
 
 }  // namespace gradway

@@ -151,9 +151,9 @@ LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, cons
   auto layouts = search_layouts(scenario, samples, quick_search(), options);
   if (layouts.ranked.empty()) {
     const auto& gpu = scenario.platform.gpu_models.front();
-    if (layouts.unfit.empty()) refuse(layouts.refused.front().reason, "choose other GPUs");
+    if (layouts.unfit.empty()) refuse(layouts.refused.front().failure_reason, "choose other GPUs");
     refuse(fmt::format("no layout fits: the smallest needs {:.4g} of {:.4g} GB on each {}",
-                       layouts.unfit.front().needs.value() / 1e9, gpu.memory.value() / 1e9, gpu.name),
+                       layouts.unfit.front().memory.value() / 1e9, gpu.memory.value() / 1e9, gpu.name),
            "use more GPUs, or GPUs with more memory");
   }
   auto chosen = layouts.ranked.front();

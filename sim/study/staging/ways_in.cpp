@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "sim/metrics/loading.hpp"
-#include "sim/run/simulate.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/parallel.hpp"
 
 namespace gradway {
@@ -30,10 +30,9 @@ std::vector<Metrics> simulated(const Scenario& scenario, const std::vector<Chang
                                std::string_view engine, int threads) {
   std::vector<Metrics> metrics(changes.size());
   for_each_in_parallel(changes.size(), threads, [&](std::size_t i) {
-    auto changed = scenario;
-    changes[i](changed.job.input);
-    changed.platform = with_loaders(std::move(changed.platform), changed.job);
-    metrics[i] = simulate(std::move(changed), engine).measured.metrics;
+    auto job = scenario.job;
+    changes[i](job.input);
+    metrics[i] = ask(scenario, std::move(job), {.engine = engine}).measured.metrics;
   });
   return metrics;
 }
