@@ -94,7 +94,7 @@ class Values {
     if constexpr (requires { replicas_of(settings); }) one(replicas_of(settings));
   }
   void one(const Lora& lora) {
-    add(lora.rank, lora.targets, lora.quantised, lora.drops_inputs, lora.double_quant);
+    add(lora.rank, lora.targets, lora.quantised, lora.drops_inputs, lora.double_quant, lora.keeps_inputs);
   }
   void one(const BackgroundFlow& flow) {
     add(flow.from, flow.to, flow.rate, flow.load, flow.weight, flow.start, flow.end, flow.period);

@@ -273,12 +273,19 @@ TEST_CASE("a run with the largest batch is that of the batch", "[cli][run]") {
              Contains("\n  fits         largest batch per GPU: " + std::to_string(batch) + ", which needs "));
 }
 
-TEST_CASE("a job of which not even one sample fits is refused", "[cli][run]") {
-  const auto outcome = run_gradway({"run", "article/g6e", "--fit", "--set", "platform=aws-g6.48xlarge",
-                                    "--set", "model=gpt3_xl", "--set", "optimizer=adamw"});
-  CHECK(outcome.status == 2);
-  CHECK(outcome.output.empty());
-  CHECK_THAT(outcome.errors,
+TEST_CASE("a job of which not even one sample fits has what makes it fit, or is refused", "[cli][run]") {
+  const auto fit = [](const char* model) {
+    return run_gradway({"run", "article/g6e", "--fit", "--set", "platform=aws-g6.48xlarge", "--set",
+                        std::string{"model="} + model, "--set", "optimizer=adamw"});
+  };
+  const auto sharded = fit("gpt3_xl");
+  CHECK(sharded.status == 0);
+  CHECK_THAT(sharded.output, Contains("does not fit: ") && Contains("what makes it fit as written") &&
+                                 Contains("strategy.kind=fsdp"));
+  const auto nothing_suffices = fit("gpt3_175b");
+  CHECK(nothing_suffices.status == 2);
+  CHECK(nothing_suffices.output.empty());
+  CHECK_THAT(nothing_suffices.errors,
              Catch::Matchers::StartsWith("error: with batch_per_gpu 1 the job does not fit: ") &&
                  Contains(" of 24 GB on each l4 (") && Contains("\n  hint: no batch fits: "));
 }

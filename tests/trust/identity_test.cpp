@@ -37,6 +37,7 @@ const std::vector<Settings>& jobs() {
       {{"strategy.zero_redundancy", "true"}, {"optimizer", "adamw"}},
       {{"strategy.kind", "none"}, {"job.gpus", "1"}},
       kind("ddp", {{"job.finetune", "lora"}}),
+      kind("ddp", {{"job.finetune", "qlora"}}),
       kind("ddp", {{"job.compile", "true"}}),
       kind("fsdp", {twice, {"job.recompute", "full"}}),
       kind("fsdp", {fp8, {"job.compile", "true"}}),

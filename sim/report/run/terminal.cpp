@@ -133,15 +133,15 @@ void write_changes_to_fit(std::ostream& out, const RunQuestions& questions, cons
   if (questions.changes_to_fit.empty()) return;
   using enum Table::Align;
   Table table{
-      {{"what makes it fit as written", left}, {"step", right}, {"", right}, {"memory", right}, {"", left}}};
+      {{"step", right}, {"", right}, {"memory", right}, {"", left}, {"what makes it fit as written", left}}};
   for (std::size_t i = 0; i < std::min(questions.changes_to_fit.size(), most_changes); ++i) {
     const auto& change = questions.changes_to_fit[i];
     std::string keys;
     for (const auto& [key, value] : change.set)
       keys += fmt::format("{}{}={}", keys.empty() ? "" : " ", key, value);
-    table.add({keys, time_text(change.step_time),
+    table.add({time_text(change.step_time),
                fmt::format("{:+.0f} %", -100 * change.gain(questions.step_as_written)),
-               bytes_text(change.needs), std::string{name_of(change.verdict)}});
+               bytes_text(change.needs), std::string{name_of(change.verdict)}, keys});
   }
   out << '\n';
   table.write(out, style, "  ");
