@@ -71,7 +71,9 @@ class DecoderPass {
 
   Tensor block(const std::string& name, Tensor x, int layer) {
     const auto residual = x;
-    const auto normed = run_.to_ranks(norm_before(name + (is_packed() ? ".ln_1" : ".attention_norm"), x));
+    auto normed = norm_before(name + (is_packed() ? ".ln_1" : ".attention_norm"), x);
+    // Each rank computes the latent vectors of its own tokens, which are gathered instead.
+    if (!shape_.latent) normed = run_.to_ranks(normed);
     x = attention(name + ".attention", normed, layer);
     if (shape_.blocks == DecoderShape::Blocks::sequential) {
       x = norm_after(name + ".attention.post_norm", run_.from_ranks(x));
@@ -236,30 +238,35 @@ class DecoderPass {
     return run_.join(run_.rotary(name, views[0], factors), views[1], rows, head);
   }
 
+  /// @param x the rank's own tokens. Projections to latent vectors are replicated on tensor-parallel ranks,
+  ///        those to heads are split. @source Megatron-Core, transformer/multi_latent_attention.py
   Tensor latent_attention(const std::string& name, Tensor x, const LatentAttention& latent) {
-    const std::int64_t heads = shape_.heads;
+    const std::int64_t heads = run_.share(shape_.heads);
     const std::int64_t head = latent.plain_head + latent.rotary_head;
     const std::int64_t values = latent.value_head;
     const auto rows = tokens_ * heads;
     const auto factors = static_cast<double>(tokens_ * latent.rotary_head);
+    const auto to_heads = [&](const char* suffix, Tensor of_tokens, std::int64_t width,
+                              std::int64_t of_head) {
+      return run_.linear(name + suffix, run_.to_ranks(of_tokens), tokens_, width, shape_.heads * of_head,
+                         false, false, Split::outputs);
+    };
     auto q = x;
     if (latent.q_rank > 0) {
-      q = run_.linear(name + ".query_down", q, tokens_, hidden_, latent.q_rank, false);
-      q = run_.rms_norm(name + ".query_norm", q, tokens_, latent.q_rank);
+      q = run_.linear(name + ".query_down", q, own_, hidden_, latent.q_rank, false);
+      q = run_.rms_norm(name + ".query_norm", q, own_, latent.q_rank);
     }
-    q = run_.linear(name + ".query_up", q, tokens_, latent.q_rank > 0 ? latent.q_rank : hidden_, heads * head,
-                    false);
+    q = to_heads(".query_up", q, latent.q_rank > 0 ? latent.q_rank : hidden_, head);
     const auto q_parts = run_.split(q, rows, {latent.plain_head, latent.rotary_head});
     q = run_.join(q_parts[0], run_.rotary(name + ".rotary_query", q_parts[1], factors), rows, head);
 
     const auto down =
-        run_.linear(name + ".kv_down", x, tokens_, hidden_, latent.kv_rank + latent.rotary_head, false);
-    const auto down_parts = run_.split(down, tokens_, {latent.kv_rank, latent.rotary_head});
-    auto kv = run_.rms_norm(name + ".kv_norm", down_parts[0], tokens_, latent.kv_rank);
-    kv = run_.linear(name + ".kv_up", kv, tokens_, latent.kv_rank, heads * (latent.plain_head + values),
-                     false);
+        run_.linear(name + ".kv_down", x, own_, hidden_, latent.kv_rank + latent.rotary_head, false);
+    const auto down_parts = run_.split(down, own_, {latent.kv_rank, latent.rotary_head});
+    auto kv = run_.rms_norm(name + ".kv_norm", down_parts[0], own_, latent.kv_rank);
+    kv = to_heads(".kv_up", kv, latent.kv_rank, latent.plain_head + values);
     const auto kv_parts = run_.split(kv, rows, {latent.plain_head, values});
-    const auto rotated_key = run_.rotary(name + ".rotary_key", down_parts[1], factors);
+    const auto rotated_key = run_.rotary(name + ".rotary_key", run_.to_ranks(down_parts[1]), factors);
     const auto k = run_.join(kv_parts[0], rotated_key, rows, head);
     return run_.attention(name + ".sdpa", {q, k, kv_parts[1]},
                           {heads, heads, tokens_, head, true, true, values});

@@ -209,6 +209,25 @@ TEST_CASE("latent attention has the parameters and products of its low-rank tens
         2 * (64 * 24 + 24 + 24 * 48 - 64 * 48));
 }
 
+TEST_CASE(
+    "tensor-parallel ranks share the heads of latent attention and compute latent vectors of own tokens") {
+  auto shape = with_latent_attention(latent);
+  shape.vocabulary = 256;  // which Megatron does not pad
+  const auto products = [&](int ranks, bool sequence) {
+    const auto step = eager_step(
+        model_of(decoder(shape)),
+        {.precision = Precision::bf16, .tensor = ranks, .sequence_parallel = sequence, .megatron = true});
+    double flops = 0;
+    for (const auto& layer : step.layers)
+      for (const auto& operation : layer.forward)
+        if (operation.kind == OperationClass::product) flops += operation.flops.value();
+    return flops;
+  };
+  const double replicated = 2 * 2 * 32.0 * (64 * 24 + 64 * (16 + 4));  // two layers, 32 tokens
+  CHECK(products(2, true) == Approx(products(1, false) / 2));
+  CHECK(products(2, false) == Approx((products(1, false) + replicated) / 2));
+}
+
 TEST_CASE("only flash attention does not support values that are narrower than keys") {
   const AttentionCase wide{Precision::bf16, 80, {192, 128}};
   CHECK(attention_limitation(AttentionKernel::flash, wide) ==

@@ -266,7 +266,7 @@ class CheckLayout {
       return add(
           "parallel.tensor",
           fmt::format(
-              "tensor parallelism requires a decoder without latent attention, and the model '{}' is none",
+              "tensor parallelism requires a decoder whose heads can be divided, and the model '{}' is none",
               model_.model.name),
           "set parallel.pipeline, or choose another model", {model_note});
     }

@@ -240,9 +240,8 @@ DecoderShape read_decoder(Reader& file, Model& model) {
   model.tokens_per_sample = shape.sequence;
   const bool is_sequential = shape.blocks == DecoderShape::Blocks::sequential;
   const int kv_heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;
-  const bool divides_heads =
-      !shape.latent && !shape.linear && shape.qk_norm != DecoderShape::QkNorm::all_heads;
-  if (divides_heads && (!shape.experts || is_sequential))
+  const bool divides_heads = !shape.linear && shape.qk_norm != DecoderShape::QkNorm::all_heads;
+  if (divides_heads && ((!shape.experts && !shape.latent) || is_sequential))
     model.tensor = {shape.heads, kv_heads, divided_width(shape)};
   if (shape.experts) model.experts = {shape.experts->number, shape.experts->mlp, shape.experts->top_k};
   if (!shape.linear && !shape.masked_lm) model.causal_heads = shape.heads;
