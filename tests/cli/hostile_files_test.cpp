@@ -101,6 +101,17 @@ TEST_CASE("long lines of YAML take no longer than short ones", "[cli]") {
              Contains("error: the file has more than 300000 values\n"));
 }
 
+TEST_CASE("each platform is read once for the hint of a name of many words", "[cli]") {
+  const TemporaryFolder folder;
+  // Read for each word, the platforms of these took hours.
+  folder.write("prices.yaml", "schema: 1\nsource: x\nprices:\n  - { platform: oam" +
+                                  repeated(" GPU0", 2'000'000) +
+                                  ", per_node_hour: 68.8 USD/h, region: oci, date: 2026-09-18 }\n");
+  CHECK_THAT(refusal_of({"run", "article/g6e", "--prices", "prices.yaml"}, folder),
+             Contains("prices.yaml:4:17: error: invalid platform name 'oam GPU0") &&
+                 Contains("\n  hint: write the name of its file in 'platforms' without '.yaml'\n"));
+}
+
 TEST_CASE("a value of megabytes is shown by its ends", "[cli]") {
   const TemporaryFolder folder;
   folder.write("s.yaml", "schema: 1\noptimizer: " + std::string(4'000'000, 'k') + "\n");

@@ -262,10 +262,13 @@ std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
     if (auto hint = hint_for_accelerator(name); !hint.empty()) return hint;
   }
   if (kind != DataKind::platform || !hints_at_gpus_ || !near_names(name, names(kind)).empty()) return "";
+  std::vector<std::pair<std::string, std::string>> gpus;  // platforms and their GPUs; each is read once
   for (const auto& word : gpu_words(name)) {
+    if (gpus.empty())
+      for (const auto& platform : names(kind)) gpus.emplace_back(platform, gpu_of(platform));
     std::vector<std::string> platforms;
-    std::ranges::copy_if(names(kind), std::back_inserter(platforms),
-                         [&](const std::string& platform) { return is_gpu_model(gpu_of(platform), word); });
+    for (const auto& [platform, gpu] : gpus)
+      if (is_gpu_model(gpu, word)) platforms.push_back(platform);
     if (platforms.empty()) continue;
     const bool is_model_parallel = platforms.size() > most_platforms;
     if (is_model_parallel) platforms.resize(most_platforms);
