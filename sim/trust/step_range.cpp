@@ -141,9 +141,12 @@ double uncertainty_of_reading(const InputSettings& input) {
 
 namespace {
 
-/// Uncertainty of compute if it may also take `ratio` times as long, independently of the other errors.
+/// Uncertainty of compute if it may also take `ratio` times as long, independently of the other errors. It is
+/// rounded, because the last digits of logarithms differ between C libraries.
 double or_another_program(double uncertainty, double ratio) {
-  return std::expm1(std::hypot(std::log1p(uncertainty), std::log(ratio)));
+  constexpr double digits = 1e9;
+  if (ratio == 1) return uncertainty;
+  return std::round(std::expm1(std::hypot(std::log1p(uncertainty), std::log(ratio))) * digits) / digits;
 }
 
 }  // namespace

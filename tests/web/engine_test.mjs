@@ -48,9 +48,17 @@ function dataFiles() {
 
 /** What the program answers, started in an empty folder. */
 function native(scenario, overrides, ...options) {
+  return nativeBy([program], scenario, overrides, ...options);
+}
+/** @param command words before those of the program */
+function nativeBy([command, ...words], scenario, overrides, ...options) {
   const set = Object.entries(overrides).flatMap(([key, value]) => ['--set', `${key}=${value}`]);
-  const { status, stdout, stderr } = spawnSync(program, ['run', scenario, '--json', ...options, ...set], { cwd: work, encoding: 'utf8', maxBuffer: 1 << 28 });
+  const { status, stdout, stderr } = spawnSync(command, [...words, 'run', scenario, '--json', ...options, ...set], { cwd: work, encoding: 'utf8', maxBuffer: 1 << 28 });
   return { status, text: status === 0 ? stdout : stderr };
+}
+/** Whether the program cannot simulate it in the memory that an engine of 32 bits has, either. */
+function needsMoreMemory(scenario, overrides) {
+  return nativeBy(['prlimit', '--as=4294967296', program], scenario, overrides, '--engine', 'fluid').status !== 0;
 }
 
 const files = dataFiles();
@@ -71,7 +79,9 @@ const question = (scenario, overrides, more) => ({ scenario, set: Object.entries
 
 const differing = [];
 function compare(scenario, overrides, expected, found) {
-  if (found.status !== expected.status || found.text !== expected.text) differing.push({ scenario, overrides, expected, found });
+  if (found.status === expected.status && found.text === expected.text) return;
+  if (found.status === 3 && found.text.includes('there is not enough memory') && needsMoreMemory(scenario, overrides)) return;
+  differing.push({ scenario, overrides, expected, found });
 }
 
 /** The document of the page and the figures have the same report, and the scenario as YAML is run by the program with the same result. */
