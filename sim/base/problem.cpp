@@ -75,4 +75,12 @@ ConfigError::ConfigError(std::vector<Problem> problems)
 ConfigError::ConfigError(std::shared_ptr<const std::vector<Problem>> problems)
     : std::runtime_error{join(*problems)}, problems_{std::move(problems)} {}
 
+void refuse_at(Where where, std::string problem, std::string hint) {
+  throw ConfigError{Problem{std::move(where), std::move(problem), {}, std::move(hint)}};
+}
+
+void refuse(std::string problem, std::string hint) {
+  refuse_at({}, std::move(problem), std::move(hint));
+}
+
 }  // namespace gradway

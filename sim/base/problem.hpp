@@ -51,6 +51,11 @@ class ConfigError : public std::runtime_error {
   std::shared_ptr<const std::vector<Problem>> problems_;
 };
 
+/// Refuses input at its place. @throws ConfigError with one problem
+[[noreturn]] void refuse_at(Where where, std::string problem, std::string hint);
+/// Refuses what has no place in a file, such as an argument. @throws ConfigError with one problem
+[[noreturn]] void refuse(std::string problem, std::string hint);
+
 /// The simulation could not finish, for example because of a deadlock or a crashed engine. Exit status 3.
 class SimulationError : public std::runtime_error {
  public:

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/failure.hpp"
 

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/report/format/figures.hpp"
 #include "sim/report/format/json_document.hpp"

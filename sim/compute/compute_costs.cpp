@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/compute/anchors.hpp"
 #include "sim/compute/optimizer_time.hpp"
 #include "sim/cost/framework_cost.hpp"

@@ -17,17 +17,17 @@ inline constexpr double profiled_cpu_share = 0.635;
 inline constexpr double profiled_pause_share = 0.75;
 
 /// Default CPU time of one operation of eager PyTorch, forward or backward (Python, autocast, autograd and
-/// launch). Own launch-bound jobs on two VMs with 16 cores, 2026-11-22, PyTorch 2.11: median 43 us on one (8
-/// jobs, 33 to 56), 61 us on the other (10 jobs, 40 to 67). The same job took up to 1.5 times as long a
-/// minute later. On 64 cores it was 19 to 25 us (2026-11-21). The default is between these figures.
+/// launch): the mean over the classes of operations, whose times are multiples of it. Own launch-bound jobs
+/// on two VMs with 16 cores, 2026-11-22, PyTorch 2.11: median 43 us on one (8 jobs, 33 to 56), 61 us on the
+/// other (10 jobs, 40 to 67). The same job took up to 1.5 times as long a minute later. On 64 cores it was 19
+/// to 25 us (2026-11-21). The default is between these figures.
 inline constexpr Seconds eager_operation = 44.0_us;
 
 /// Speed of cores of virtual hosts: a core takes its shortest time or this multiple of it, about equally
 /// often, for seconds at a time and independently of the cores of other ranks.
 /// @source own measurement, 2026-11-28, three hosts with Xeons of 2023: a turn of a Python loop takes 36 or
-/// 63
-///         ns, little between; of 272 samples on 16 cores 33 % are below 42 ns and 51 % above 55. ResNet-50
-///         of 8 images takes 22 ms on one GPU and 45 ms in DDP on two, whose kernels take 5.5 ms
+/// 63 ns, little between; of 272 samples on 16 cores 33 % are below 42 ns and 51 % above 55. ResNet-50 of 8
+/// images takes 22 ms on one GPU and 45 ms in DDP on two, whose kernels take 5.5 ms
 inline constexpr double slow_core = 1.75;
 
 /// CPU time of PyTorch's DTensor in eager operations: of a module that `parallelize_module` converts, in each

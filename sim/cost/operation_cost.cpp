@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 
 namespace gradway {
 namespace {

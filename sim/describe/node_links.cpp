@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
-#include "sim/base/refuse.hpp"
 #include "sim/cost/nccl_model.hpp"
 #include "sim/cost/size_text.hpp"
 #include "sim/describe/nominal_rates.hpp"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/cost/calibration_words.hpp"
 #include "sim/cost/nccl_model.hpp"
 #include "sim/fit/collective_tables.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/fit/fit.hpp"
 
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/fit/collective_tables.hpp"
 #include "sim/fit/contention.hpp"
 #include "sim/fit/kernels.hpp"

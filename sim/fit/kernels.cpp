@@ -12,8 +12,8 @@
 #include <set>
 #include <tuple>
 
+#include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
-#include "sim/base/refuse.hpp"
 #include "sim/fit/monotone.hpp"
 #include "sim/fit/robust_line.hpp"
 #include "sim/import/topology/gpu_name.hpp"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/nccl/net_hop.hpp"
 #include "sim/nccl/nvlink_rings.hpp"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/cost/channel_rate.hpp"
 #include "sim/cost/contention.hpp"
 #include "sim/nccl/alone_time.hpp"
@@ -21,10 +21,9 @@ namespace {
 /// Bus bandwidth of all-reduces whose hops all go through the memory of hosts with PCIe 4 or older, of which
 /// NCCL expects 12 to 24 GB/s. Hosts of H200s with PCIe 5 reach what it expects.
 /// @source bus bandwidth: 3.1 GB/s on 4 A10G (github.com/pytorch/pytorch issue 127077), 3.65 GB/s on 8 L40S
-/// (the
-///         article of January 2026), 6.1 GB/s on 8 L20 (github.com/NVIDIA/nccl issue 1817, mean over sizes);
-///         geometric mean 4.1 GB/s. A factor of 2.3 around it also holds what practitioners report of such
-///         hosts, 1.7 to 7 GB/s
+/// (the article of January 2026), 6.1 GB/s on 8 L20 (github.com/NVIDIA/nccl issue 1817, mean over sizes);
+/// geometric mean 4.1 GB/s. A factor of 2.3 around it also holds what practitioners report of such hosts, 1.7
+/// to 7 GB/s
 constexpr auto through_hosts = 4.1_GBps;
 constexpr auto fastest_slow_slot = 24_GBps;
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/nearest.hpp"
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/platform/builder.hpp"
 #include "sim/platform/description.hpp"
 

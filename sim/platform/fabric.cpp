@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/platform/builder.hpp"
 
 #include <map>

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/platform/description.hpp"
 
 namespace gradway {

@@ -31,9 +31,8 @@ namespace {
 //   stack, assumed to equal tcpxo.
 //
 // Connections: NCCL's proxy thread copies for all sockets of a channel, and a network card steers a
-// connection to
-//   one core. tcp: four nodes of 8 V100 with 100 Gbit/s reach 4 to 6 GB/s of bus bandwidth with four channels
-//   of one connection each, 1.0 to 1.5 GB/s a connection, and more connections were slower
+//   connection to one core. tcp: four nodes of 8 V100 with 100 Gbit/s reach 4 to 6 GB/s of bus bandwidth with
+//   four channels of one connection each, 1.0 to 1.5 GB/s a connection, and more connections were slower
 //   (github.com/NVIDIA/nccl issue 450); 32 Gbit/s are used to 60 % (issue 209); EC2 limits a connection to 10
 //   Gbit/s inside a placement group (EC2 user guide, network bandwidth).
 //

@@ -8,7 +8,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/cost/plausible.hpp"
 
 namespace gradway {

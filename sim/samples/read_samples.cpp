@@ -9,7 +9,7 @@
 
 #include "sim/base/digest.hpp"
 #include "sim/base/printable.hpp"
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/files/text_file.hpp"
 #include "sim/samples/sample_rows.hpp"
 

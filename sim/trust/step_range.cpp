@@ -52,6 +52,14 @@ double square(Seconds time) {
   return time.value() * time.value();
 }
 
+/// Uncertainty of compute if it may also take `ratio` times as long, independently of the other errors. It is
+/// rounded, because the last digits of logarithms differ between C libraries.
+double or_another_program(double uncertainty, double ratio) {
+  constexpr double digits = 1e9;
+  if (ratio == 1) return uncertainty;
+  return std::round(std::expm1(std::hypot(std::log1p(uncertainty), std::log(ratio))) * digits) / digits;
+}
+
 }  // namespace
 
 double uncertainty_of_compute(Basis basis, double batch_ratio) {
@@ -138,18 +146,6 @@ double uncertainty_of_reading(const InputSettings& input) {
   if (tier->error) return both(uncertainty_of_measured_loaders, *tier->error);
   return tier->is_local() ? of_a_drive : over_a_network;
 }
-
-namespace {
-
-/// Uncertainty of compute if it may also take `ratio` times as long, independently of the other errors. It is
-/// rounded, because the last digits of logarithms differ between C libraries.
-double or_another_program(double uncertainty, double ratio) {
-  constexpr double digits = 1e9;
-  if (ratio == 1) return uncertainty;
-  return std::round(std::expm1(std::hypot(std::log1p(uncertainty), std::log(ratio))) * digits) / digits;
-}
-
-}  // namespace
 
 std::vector<UncertainPart> uncertain_parts(const Metrics& metrics, const StepBasis& step_basis) {
   const auto hidden = metrics.communication - metrics.exposed_communication;

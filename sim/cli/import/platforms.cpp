@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/printable.hpp"
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/import/formats.hpp"
 #include "sim/cli/shell/common_options.hpp"

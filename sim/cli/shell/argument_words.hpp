@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/base/nearest.hpp"
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/cli/shell/command_context.hpp"
 
 namespace CLI {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/config/config.hpp"
 #include "sim/samples/read_samples.hpp"
 

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/base/shell_word.hpp"
 #include "sim/cli/shell/files.hpp"
 #include "sim/config/find/file_cache.hpp"

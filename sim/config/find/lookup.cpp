@@ -270,10 +270,9 @@ std::string Lookup::hint_of_kind(DataKind kind, const std::string& name) const {
     for (const auto& [platform, gpu] : gpus)
       if (is_gpu_model(gpu, word)) platforms.push_back(platform);
     if (platforms.empty()) continue;
-    const bool is_model_parallel = platforms.size() > most_platforms;
-    if (is_model_parallel) platforms.resize(most_platforms);
-    return fmt::format("platforms with such a GPU: {}{}", fmt::join(platforms, ", "),
-                       is_model_parallel ? " ..." : "");
+    const bool has_more = platforms.size() > most_platforms;
+    if (has_more) platforms.resize(most_platforms);
+    return fmt::format("platforms with such a GPU: {}{}", fmt::join(platforms, ", "), has_more ? " ..." : "");
   }
   return "";
 }

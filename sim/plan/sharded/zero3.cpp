@@ -118,7 +118,8 @@ std::optional<std::size_t> Zero3Sync::part_of(Module module) const {
 void Zero3Sync::before_step(TaskList& tasks) {
   gathers_ = tasks.add_stream("gather copies");
   // Without overlap_comm DeepSpeed reduces on the stream of the passes. It gathers there, too, but ahead of
-  // the kernels of the module before. @source DeepSpeed 0.17, zero/stage3.py (reduce_and_partition_stream)
+  // the kernels of the module before. @source DeepSpeed, zero/stage3.py (reduce_and_partition_stream), read
+  // on 2026-11-29
   reductions_ = settings_.overlaps() ? tasks.add_stream("reduction copies") : compute_stream;
 }
 

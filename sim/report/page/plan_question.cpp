@@ -8,7 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/report/campaign/campaign_points.hpp"
 #include "sim/report/format/json_document.hpp"
 #include "sim/report/format/json_values.hpp"

@@ -7,6 +7,7 @@
 #include "sim/scenario/shared_by_loaders.hpp"
 
 namespace gradway {
+
 Run ask(Scenario scenario, const AskOptions& options) {
   return simulate(std::move(scenario), options.engine, options.fold, options.on_progress,
                   options.micro_batches, options.timelines);

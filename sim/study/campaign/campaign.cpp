@@ -9,8 +9,8 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/base/make_warning.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
-#include "sim/base/refuse.hpp"
 #include "sim/campaign/checkpoint_cost.hpp"
 #include "sim/campaign/local_sgd.hpp"
 #include "sim/nccl/rank_order.hpp"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/study/ask/ask.hpp"
 
 namespace gradway {

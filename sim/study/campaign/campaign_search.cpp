@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/study/ask/ask.hpp"
 #include "sim/study/search/layouts.hpp"
 #include "sim/study/search/training_plan.hpp"

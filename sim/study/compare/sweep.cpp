@@ -12,7 +12,6 @@
 #include "sim/base/contract.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/base/random.hpp"
-#include "sim/base/refuse.hpp"
 
 namespace gradway {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/digest.hpp"
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 
 namespace gradway {
 namespace {

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "sim/base/problem.hpp"
-#include "sim/base/refuse.hpp"
 #include "sim/cost/framework_cost.hpp"
 
 namespace gradway {

@@ -14,7 +14,6 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/base/quantiles.hpp"
-#include "sim/base/refuse.hpp"
 #include "sim/study/diagnose/overlap_with_collectives.hpp"
 
 namespace gradway {

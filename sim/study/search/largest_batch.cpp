@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/study/ask/ask.hpp"

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
 #include "sim/study/search/layout_requirements.hpp"

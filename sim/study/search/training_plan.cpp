@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "sim/base/refuse.hpp"
+#include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/scenario/field_tables.hpp"
 #include "sim/study/search/first_scenario.hpp"
