@@ -50,7 +50,7 @@ void answer_fit(Scenario& scenario, const std::string& engine, report::RunQuesti
     const auto measured = ask(scenario, {.engine = engine}).measured;
     if (!fits(scenario, measured.memory)) {
       questions.step_as_written = measured.metrics.step_time;
-      questions.changes_to_fit = changes_to_fit(scenario, engine, hardware_threads());
+      questions.changes_to_fit = changes_to_fit(scenario, measured.memory.nccl, engine, hardware_threads());
     }
   }
   try {

@@ -20,8 +20,9 @@ Scenario llama(const std::vector<Override>& overrides) {
 
 TEST_CASE("changes that make a job fit are sorted by step time and keep the samples of a step", "[study]") {
   const auto scenario = llama({{"job.batch_per_gpu", "16"}});
-  CHECK(!fits(scenario, simulate(scenario, "fluid").measured.memory));
-  const auto changes = changes_to_fit(scenario, "fluid", 1);
+  const auto as_written = simulate(scenario, "fluid").measured.memory;
+  CHECK(!fits(scenario, as_written));
+  const auto changes = changes_to_fit(scenario, as_written.nccl, "fluid", 1);
   REQUIRE(changes.size() == 3);
   CHECK(std::ranges::is_sorted(changes, {}, &Counterfactual::step_time));
   CHECK(changes[0].set == Settings{{"job.batch_per_gpu", "2"}, {"job.accumulate", "8"}});
@@ -41,7 +42,17 @@ TEST_CASE("changes that make a job fit are sorted by step time and keep the samp
 TEST_CASE("two changes are combined if no single one makes a job fit", "[study]") {
   auto scenario = llama({{"job.batch_per_gpu", "1"}, {"job.sequence", "65536"}});
   scenario.platform.gpu_models.front().memory = Bytes{36e9};  // blocks recomputed from host memory: 40 GB
-  const auto changes = changes_to_fit(scenario, "fluid", 1);
+  const auto nccl = simulate(scenario, "fluid").measured.memory.nccl;
+  const auto changes = changes_to_fit(scenario, nccl, "fluid", 1);
   REQUIRE(!changes.empty());
   for (const auto& change : changes) CHECK(change.name.find(", ") != std::string::npos);
+}
+
+TEST_CASE("changes that a job cannot have are left out", "[study]") {
+  // Twice as many micro-batches are more than a step may have.
+  const auto scenario = llama({{"job.batch_per_gpu", "16"}, {"job.accumulate", "8192"}});
+  const auto nccl = simulate(scenario, "fluid").measured.memory.nccl;
+  const auto changes = changes_to_fit(scenario, nccl, "fluid", 1);
+  REQUIRE(changes.size() == 2);
+  CHECK(changes[0].set == Settings{{"job.recompute", "full"}});
 }

@@ -2,6 +2,7 @@
 #include "sim/study/explain/changes_to_fit.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,8 @@
 #include "sim/scenario/strategy_facts.hpp"
 #include "sim/study/ask/ask.hpp"
 #include "sim/study/parallel.hpp"
+#include "sim/study/search/largest_batch.hpp"
+#include "sim/study/search/layout_requirements.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {
@@ -113,24 +116,46 @@ void set_with_kind(Scenario& scenario, const Settings& set) {
   set_keys(scenario, others);
 }
 
-/// Those of the what-ifs with which the expected memory fits, the shortest step first, one of each name.
+/// The scenario with changed keys; empty if a key cannot have the value.
+std::optional<Scenario> changed(const Scenario& scenario, const Settings& set) try {
+  auto result = scenario;
+  set_with_kind(result, set);
+  return result;
+} catch (const ConfigError&) {
+  return std::nullopt;
+}
+
+/// Whether the job's memory fits by a plan of its step.
+bool fits_as_planned(Scenario scenario, Bytes nccl) {
+  scenario.job.accumulate = enough_micro_batches(scenario.job);
+  return fits(scenario, planned_memory(scenario, nccl));
+}
+
+/// Those of the what-ifs with which the expected memory fits, the shortest step first, the first of each
+/// name. Only these are simulated.
 std::vector<Counterfactual> sufficient(const std::vector<WhatIf>& what_ifs, const Scenario& scenario,
-                                       std::string_view engine, int threads) {
-  std::vector<Counterfactual> answers(what_ifs.size());
+                                       Bytes nccl, std::string_view engine, int threads) {
+  std::vector<Counterfactual> answers;
+  std::vector<Scenario> scenarios;
+  for (const auto& what_if : what_ifs) {
+    if (std::ranges::find(answers, what_if.name, &Counterfactual::name) != answers.end()) continue;
+    auto alternative = changed(scenario, what_if.set);
+    if (!alternative || !fits_as_planned(*alternative, nccl)) continue;
+    answers.push_back({what_if, {}, MemoryVerdict::does_not_fit, {}});
+    scenarios.push_back(*std::move(alternative));
+  }
   for_each_in_parallel(answers.size(), threads, [&](std::size_t i) {
-    auto changed = scenario;
-    set_with_kind(changed, what_ifs[i].set);
-    const auto measured = ask(changed, {.engine = engine}).measured;
-    answers[i] = {what_ifs[i], measured.metrics.step_time, memory_range(changed, measured.memory).verdict,
-                  measured.memory.needed()};
+    try {
+      const auto measured = ask(scenarios[i], {.engine = engine}).measured;
+      answers[i] = {answers[i], measured.metrics.step_time,
+                    memory_range(scenarios[i], measured.memory).verdict, measured.memory.needed()};
+    } catch (const ConfigError&) {
+      // NCCL refuses it: it is left out as if it did not fit.
+    }
   });
   std::erase_if(answers, [](const auto& answer) { return answer.verdict > MemoryVerdict::tight; });
   std::ranges::stable_sort(answers, {}, &Counterfactual::step_time);
-  std::vector<Counterfactual> of_each_name;
-  for (auto& answer : answers)
-    if (std::ranges::find(of_each_name, answer.name, &Counterfactual::name) == of_each_name.end())
-      of_each_name.push_back(std::move(answer));
-  return of_each_name;
+  return answers;
 }
 
 bool share_a_key(const Settings& first, const Settings& second) {
@@ -159,10 +184,11 @@ std::vector<WhatIf> pairs_of(const std::vector<WhatIf>& what_ifs) {
 
 }  // namespace
 
-std::vector<Counterfactual> changes_to_fit(const Scenario& scenario, std::string_view engine, int threads) {
+std::vector<Counterfactual> changes_to_fit(const Scenario& scenario, Bytes nccl, std::string_view engine,
+                                           int threads) {
   const auto single = MemoryWhatIfs{scenario}.list();
-  auto changes = sufficient(single, scenario, engine, threads);
-  return changes.empty() ? sufficient(pairs_of(single), scenario, engine, threads) : changes;
+  auto changes = sufficient(single, scenario, nccl, engine, threads);
+  return changes.empty() ? sufficient(pairs_of(single), scenario, nccl, engine, threads) : changes;
 }
 
 }  // namespace gradway

@@ -23,14 +23,7 @@ class MemoryOfBatches {
 
   const MemoryUse& of_one() const { return of_one_; }
 
-  MemoryUse of(int batch) {
-    const auto& scenario = with(batch);
-    const auto workload = plan(scenario, compute_costs(scenario));
-    auto most = std::ranges::max(workload.programs, {},
-                                 [](const Program& program) { return program.memory.needed(); });
-    most.memory.nccl = of_one_.nccl;
-    return most.memory;
-  }
+  MemoryUse of(int batch) { return planned_memory(with(batch), of_one_.nccl); }
 
   bool holds(int batch) { return fits(scenario_, of(batch)); }
   bool holds_with_room(int batch) { return surely_fits(scenario_, of(batch)); }
@@ -84,6 +77,14 @@ void check_one_sample(const Scenario& scenario, const MemoryUse& memory) {
 }
 
 }  // namespace
+
+MemoryUse planned_memory(const Scenario& scenario, Bytes nccl) {
+  auto workload = plan(scenario, compute_costs(scenario));
+  const auto needed = [](const Program& program) { return program.memory.needed(); };
+  auto memory = std::ranges::max_element(workload.programs, {}, needed)->memory;
+  memory.nccl = nccl;
+  return memory;
+}
 
 LargestBatch largest_batch(const Scenario& scenario) {
   check_has_one(scenario);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "sim/scenario/scenario.hpp"
+#include "sim/workload/memory_use.hpp"
 
 namespace gradway {
 
@@ -21,5 +22,8 @@ struct LargestBatch {
 /// @throws ConfigError if there is no such batch: not even one sample fits, the GPU's memory is unlimited,
 /// nothing is trained, or the activations of a profile are unknown
 LargestBatch largest_batch(const Scenario& scenario);
+
+/// Memory of the program that needs most of it, planned without a simulation. @param nccl buffers of NCCL
+MemoryUse planned_memory(const Scenario& scenario, Bytes nccl);
 
 }  // namespace gradway

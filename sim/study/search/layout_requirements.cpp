@@ -13,13 +13,6 @@
 namespace gradway {
 namespace {
 
-/// Enough micro-batches to fill the pipeline. More of them need no more memory and take the same time each.
-int enough_micro_batches(const Job& job) {
-  const auto& layout = job.layout;
-  const bool keeps_all = layout.schedule == Schedule::gpipe || layout.schedule == Schedule::looped_bfs;
-  return keeps_all ? job.accumulate : std::min(job.accumulate, 2 * layout.pipeline);
-}
-
 /// Lower bound of the step time, the larger of two bounds. One is the kernels of the slowest stage and the
 /// passes of a micro-batch through the stages before it, at full clocks, which GPUs that often wait have;
 /// separate passes for weight gradients fill the bubble. The other is the average of all stages' kernels at
@@ -59,6 +52,12 @@ Seconds launch_time_of_passes(const Scenario& scenario, const ComputeCosts& cost
 }
 
 }  // namespace
+
+int enough_micro_batches(const Job& job) {
+  const auto& layout = job.layout;
+  const bool keeps_all = layout.schedule == Schedule::gpipe || layout.schedule == Schedule::looped_bfs;
+  return keeps_all ? job.accumulate : std::min(job.accumulate, 2 * layout.pipeline);
+}
 
 const RequirementEstimator::Passes& RequirementEstimator::passes_of(const Job& job) {
   scenario_.job = job;

@@ -23,10 +23,13 @@ inline auto cut_of(const Job& job) {
 }
 
 /// Ranks that share layers, tokens and experts, and recomputation. Layouts of a kind have the same kernels.
-using Kind = std::tuple<int, int, int, Recompute>;
-inline Kind kind_of(const Job& job) {
+using LayoutKind = std::tuple<int, int, int, Recompute>;
+inline LayoutKind kind_of(const Job& job) {
   return {job.layout.tensor, job.layout.context, job.layout.expert, job.recompute};
 }
+
+/// Enough micro-batches to fill the pipeline. More of them need no more memory and take the same time each.
+int enough_micro_batches(const Job& job);
 
 /// Memory of a candidate, and a lower bound of its step time.
 struct Requirements {

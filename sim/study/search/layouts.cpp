@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
-#include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
 #include "sim/study/search/layout_requirements.hpp"
@@ -183,7 +182,7 @@ class LayoutSearch {
   /// precedes them all.
   /// @param starts_with_written whether the first job is the scenario's own, which is tried first
   std::vector<Cut> cuts_of(std::vector<Job> jobs, bool starts_with_written = false) {
-    std::map<Kind, std::vector<Job*>> by_kind;
+    std::map<LayoutKind, std::vector<Job*>> by_kind;
     for (auto& job : jobs) {
       estimators_.try_emplace(kind_of(job), written_);
       by_kind[kind_of(job)].push_back(&job);
@@ -329,7 +328,7 @@ class LayoutSearch {
   void try_variants(const std::vector<Job>& variants) {
     sort_by_time();
     std::vector<Job> wanted;
-    std::set<std::tuple<Kind, int, int>> families;
+    std::set<std::tuple<LayoutKind, int, int>> families;
     for (const auto& tried : found_.ranked) {
       if (tried.metrics.step_time > found_.ranked.front().metrics.step_time * (1 + near_best_for_variants))
         break;
@@ -444,7 +443,7 @@ class LayoutSearch {
   const Scenario& written_;
   const SearchEffort& effort_;
   const LayoutSearchOptions& options_;
-  std::map<Kind, RequirementEstimator> estimators_;
+  std::map<LayoutKind, RequirementEstimator> estimators_;
   LayoutSearchResult found_;
   BestSteps best_;
 };
