@@ -82,6 +82,15 @@ TEST_CASE("steps that the CPU bounds are inside their intervals, and DDP adds wh
   CHECK(predicted == Approx(measured).epsilon(0.05));
 }
 
+TEST_CASE("programs of transformers and torchvision come out as measured on one, two and four GPUs",
+          "[validation][host]") {
+  // Predicted before they were measured.
+  const auto errors = errors_of("h200-4x/user-programs.yaml");
+  REQUIRE(errors.rows == 69);
+  CHECK(errors.mean < 0.085);
+  CHECK(errors.inside == errors.rows);
+}
+
 TEST_CASE("strategies and layouts over four H200 come out as measured", "[validation][layout]") {
   // Predicted before they were measured, but for interleaved pipelines: sim/decisions/0064.
   const auto level = errors_of("h200-4x/layouts.yaml");
