@@ -215,14 +215,14 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const C
                                   });
   if (!result.optimum) {
     const auto& left_out = result.left_out;  // includes the job as written, which does not fit
-    const auto least = std::ranges::min_element(left_out, {}, [](const SettingResult& setting) {
+    const auto least = std::ranges::min_element(left_out, {}, [](const Answer& setting) {
       return setting.memory > 0_B ? setting.memory : Bytes::infinite();
     });
     refuse(fmt::format("the job {}, with the settings that need the least memory", least->failure_reason),
            "use a smaller batch, or GPUs with more memory");
   }
   const report::SettingsSearchReport search_report{arguments.engine, std::move(asked), std::move(result)};
-  const auto snippet = report::snippet_of(search_report.job_of(search_report.optimum().best));
+  const auto snippet = report::snippet_of(search_report.optimum().best.job);
   show_search(search_report, snippet, arguments, writes_files, context);
   return Status::done;
 }

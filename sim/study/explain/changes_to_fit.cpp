@@ -109,17 +109,10 @@ class MemoryWhatIfs {
   std::vector<WhatIf> list_;
 };
 
-void set_with_kind(Scenario& scenario, const Settings& set) {
-  auto others = set;
-  if (std::erase_if(others, [](const auto& setting) { return setting.first == "strategy.kind"; }) > 0)
-    scenario.job.strategy = Fsdp{};
-  set_keys(scenario, others);
-}
-
 /// The scenario with changed keys; empty if a key cannot have the value.
 std::optional<Scenario> changed(const Scenario& scenario, const Settings& set) try {
   auto result = scenario;
-  set_with_kind(result, set);
+  set_keys(result, set);
   return result;
 } catch (const ConfigError&) {
   return std::nullopt;
@@ -133,29 +126,25 @@ bool fits_as_planned(Scenario scenario, Bytes nccl) {
 
 /// Those of the what-ifs with which the expected memory fits, the shortest step first, the first of each
 /// name. Only these are simulated.
-std::vector<Counterfactual> sufficient(const std::vector<WhatIf>& what_ifs, const Scenario& scenario,
-                                       Bytes nccl, std::string_view engine, int threads) {
-  std::vector<Counterfactual> answers;
-  std::vector<Scenario> scenarios;
+std::vector<Counterfactual> sufficient_of(const std::vector<WhatIf>& what_ifs, const Scenario& scenario,
+                                          Bytes nccl, std::string_view engine, int threads) {
+  std::vector<const WhatIf*> promising;
+  std::vector<Question> questions;
   for (const auto& what_if : what_ifs) {
-    if (std::ranges::find(answers, what_if.name, &Counterfactual::name) != answers.end()) continue;
+    if (std::ranges::find(promising, what_if.name, &WhatIf::name) != promising.end()) continue;
     auto alternative = changed(scenario, what_if.set);
-    if (!alternative || !fits_as_planned(*alternative, nccl)) continue;
-    answers.push_back({what_if, {}, MemoryVerdict::does_not_fit, {}});
-    scenarios.push_back(*std::move(alternative));
+    if (!alternative || !fits_as_planned(*std::move(alternative), nccl)) continue;
+    promising.push_back(&what_if);
+    questions.push_back({.scenario = &scenario, .set = what_if.set});
   }
-  for_each_in_parallel(answers.size(), threads, [&](std::size_t i) {
-    try {
-      const auto measured = ask(scenarios[i], {.engine = engine}).measured;
-      answers[i] = {answers[i], measured.metrics.step_time,
-                    memory_range(scenarios[i], measured.memory).verdict, measured.memory.needed()};
-    } catch (const ConfigError&) {
-      // NCCL refuses it: it is left out as if it did not fit.
-    }
-  });
-  std::erase_if(answers, [](const auto& answer) { return answer.verdict > MemoryVerdict::tight; });
-  std::ranges::stable_sort(answers, {}, &Counterfactual::step_time);
-  return answers;
+  const auto answers = answers_to(questions, {.engine = engine}, in_parallel(threads));
+  std::vector<Counterfactual> sufficient;
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    if (answers[i].can_run())
+      sufficient.push_back(
+          {*promising[i], answers[i].metrics.step_time, answers[i].verdict, answers[i].memory});
+  std::ranges::stable_sort(sufficient, {}, &Counterfactual::step_time);
+  return sufficient;
 }
 
 bool share_a_key(const Settings& first, const Settings& second) {
@@ -187,8 +176,8 @@ std::vector<WhatIf> pairs_of(const std::vector<WhatIf>& what_ifs) {
 std::vector<Counterfactual> changes_to_fit(const Scenario& scenario, Bytes nccl, std::string_view engine,
                                            int threads) {
   const auto single = MemoryWhatIfs{scenario}.list();
-  auto changes = sufficient(single, scenario, nccl, engine, threads);
-  return changes.empty() ? sufficient(pairs_of(single), scenario, nccl, engine, threads) : changes;
+  auto changes = sufficient_of(single, scenario, nccl, engine, threads);
+  return changes.empty() ? sufficient_of(pairs_of(single), scenario, nccl, engine, threads) : changes;
 }
 
 }  // namespace gradway

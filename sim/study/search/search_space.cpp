@@ -263,11 +263,11 @@ class SearchReader {
     check_size(axes);
     for (std::size_t i = 0; i < point_count(axes); ++i) {
       const auto values = point_values(axes, i);
-      std::vector<Override> changes;
+      Settings set;
       for (std::size_t k = 0; k < axes.size(); ++k)
         if (written_value(written_.job.input, axes[k].key) != values[k])
-          changes.push_back(override_for(axes[k].key, values[k]));
-      if (!changes.empty()) add_job(std::move(changes));
+          set.emplace_back(searchable_.key_of(axes[k].key), values[k]);
+      if (!set.empty()) add_job(std::move(set));
     }
   }
 
@@ -282,9 +282,11 @@ class SearchReader {
     return values;
   }
 
-  void add_job(std::vector<Override> changes) {
+  void add_job(Settings set) {
+    std::vector<Override> changes;
+    for (const auto& [key, value] : set) changes.push_back(override_for(searchable_.name_of_key(key), value));
     asked_.space.jobs.push_back(load(changes));
-    asked_.space.changes.push_back(std::move(changes));
+    asked_.space.changes.push_back(std::move(set));
   }
 
   /// Adds each job with (or without) activation checkpointing, if `--over recompute` has no values.
@@ -296,10 +298,10 @@ class SearchReader {
            "write '--over recompute=none,full' to compare them nevertheless");
     auto& jobs = asked_.space.jobs;
     for (std::size_t job = 0, count = jobs.size(); job < count; ++job) {
-      auto changes = asked_.space.changes[job];
+      auto set = asked_.space.changes[job];
       const bool recomputes = runs_blocks_again(jobs[job].job.recompute);
-      changes.push_back(override_for(axis->key, recomputes ? "none" : "full"));
-      add_job(std::move(changes));
+      set.emplace_back(searchable_.key_of(axis->key), recomputes ? "none" : "full");
+      add_job(std::move(set));
       const auto added = jobs.size() - 1;
       asked_.space.recompute.push_back(recomputes ? RecomputeToTry{added, job} : RecomputeToTry{job, added});
     }

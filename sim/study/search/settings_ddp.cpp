@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "sim/study/search/search.hpp"
+#include "sim/study/search/settings_search.hpp"
 
 namespace gradway {
 namespace {
@@ -42,10 +42,10 @@ std::vector<Family> families_of(const SearchSpace& space) {
   return families;
 }
 
-class DdpSearch final : public Search {
+class DdpSearch final : public SettingsSearch {
  public:
   DdpSearch(const SearchSpace& space, const std::string& engine, const ForEach& for_each)
-      : Search{space, pytorch_defaults(), engine, for_each},
+      : SettingsSearch{space, pytorch_defaults(), engine, for_each},
         caps_{values_to_try(space, "bucket_cap", &Ddp::bucket_cap)},
         cap_range_{full_cap_range(space.jobs.front().model)},
         cuts_{equivalent_caps(space.jobs.front().model, caps_,
@@ -67,10 +67,10 @@ class DdpSearch final : public Search {
     return settings;
   }
 
-  void add_details(Optimum& optimum, const std::vector<SettingResult>& ranked) override {
-    std::map<std::pair<CommHook, int>, std::vector<const SettingResult*>> by_hook;
+  void add_details(Optimum& optimum, const std::vector<Answer>& ranked) override {
+    std::map<std::pair<CommHook, int>, std::vector<const Answer*>> by_hook;
     for (const auto& tried : ranked) {
-      const auto& strategy = std::get<Ddp>(tried.strategy);
+      const auto& strategy = std::get<Ddp>(tried.job.strategy);
       by_hook[{strategy.comm_hook, strategy.powersgd_rank}].push_back(&tried);
     }
     for (const auto& [hook, of_hook] : by_hook) optimum.best_of_hooks.push_back(recommended(of_hook));
@@ -124,7 +124,7 @@ class DdpSearch final : public Search {
   void try_cuts_near_good_ones() {
     std::map<CommHook, double> best;
     for (const auto& tried : candidates()) {
-      const auto hook = std::get<Ddp>(tried.strategy).comm_hook;
+      const auto hook = std::get<Ddp>(tried.job.strategy).comm_hook;
       auto& least = best.emplace(hook, cost(tried)).first->second;
       least = std::min(least, cost(tried));
     }
@@ -132,7 +132,7 @@ class DdpSearch final : public Search {
     for (const auto& family : families_) {
       const auto is_good = [&](std::size_t cut) {
         const auto result = tried().get(with_cut(family, cut));
-        return result.failure_reason.empty() &&
+        return result.can_run() &&
                cost(result) <= (1 + near_best) * best.at(family.strategy.comm_hook);
       };
       for (std::size_t i = 0; i + 1 < spaced_.size(); ++i) {
@@ -148,7 +148,7 @@ class DdpSearch final : public Search {
   /// good.
   void add_curve(Optimum& optimum) {
     if (!space().any_bucket_cap) return;
-    const Family best{optimum.best.job, std::get<Ddp>(optimum.best.strategy)};
+    const Family best{optimum.best.scenario, std::get<Ddp>(optimum.best.job.strategy)};
     for (const auto mib : spaced_caps())
       optimum.curve.push_back({mib, tried().get(with_cut(best, cut_of(mib)))});
     const auto is_flat = [&](std::size_t cut) {
@@ -168,7 +168,7 @@ class DdpSearch final : public Search {
   /// The partition of the best's cap. If that is PyTorch's default: the best one of a cap in whole MiB.
   template <class IsFlat>
   std::optional<std::size_t> start_of_flat_range(const Optimum& optimum, const IsFlat& is_flat) {
-    const Family best{optimum.best.job, std::get<Ddp>(optimum.best.strategy)};
+    const Family best{optimum.best.scenario, std::get<Ddp>(optimum.best.job.strategy)};
     std::optional<std::size_t> start;
     double least = 0;
     for (std::size_t cut = 0; cut < ranged_; ++cut) {

@@ -2,7 +2,7 @@
 // Searches the settings of sharded strategies.
 #include <algorithm>
 
-#include "sim/study/search/search.hpp"
+#include "sim/study/search/settings_search.hpp"
 
 namespace gradway {
 namespace {
@@ -22,10 +22,10 @@ std::vector<Strategy> combinations(const std::vector<StrategySetting>& settings,
   return strategies;
 }
 
-class ShardedSearch final : public Search {
+class ShardedSearch final : public SettingsSearch {
  public:
   ShardedSearch(const SearchSpace& space, const std::string& engine, const ForEach& for_each)
-      : Search{space,
+      : SettingsSearch{space,
                framework_defaults(strategy_settings(space.jobs.front()), space.jobs.front().job.strategy),
                engine, for_each},
         written_{space.jobs.front().job.strategy},
@@ -68,21 +68,21 @@ class ShardedSearch final : public Search {
     std::vector<Setting> recomputing;
     for (const auto& [without, with] : space().recompute)
       for (const auto& family : families_)
-        if (!tried().get({without, family}).failure_reason.empty()) recomputing.push_back({with, family});
+        if (!tried().get({without, family}).can_run()) recomputing.push_back({with, family});
     tried().try_all(recomputing);
     tried().try_all(prefetches_of_good_ones(candidates()));
   }
 
   /// All prefetches for the settings that are nearly as fast as the best, or else for the best that has any.
-  std::vector<Setting> prefetches_of_good_ones(std::vector<SettingResult> fitting) const {
-    std::ranges::stable_sort(fitting, {}, [&](const SettingResult& tried) { return cost(tried); });
+  std::vector<Setting> prefetches_of_good_ones(std::vector<Answer> fitting) const {
+    std::ranges::stable_sort(fitting, {}, [&](const Answer& tried) { return cost(tried); });
     std::vector<Setting> added;
     for (const auto& tried : fitting) {
       const bool is_good = cost(tried) <= (1 + worth_prefetching) * cost(fitting.front());
       if (!is_good && !added.empty()) break;
-      auto members = members_of(tried.strategy);
+      auto members = members_of(tried.job.strategy);
       if (members.size() == 1) continue;
-      for (auto& member : members) added.push_back({tried.job, member});
+      for (auto& member : members) added.push_back({tried.scenario, member});
     }
     return added;
   }
@@ -95,13 +95,13 @@ class ShardedSearch final : public Search {
     return settings;
   }
 
-  void add_details(Optimum& optimum, const std::vector<SettingResult>& ranked) override {
+  void add_details(Optimum& optimum, const std::vector<Answer>& ranked) override {
     for (const auto& setting : space().settings) {
       if (setting.values.size() < 2) continue;
       for (const auto& value : setting.values) {
-        std::vector<const SettingResult*> with;
+        std::vector<const Answer*> with;
         for (const auto& tried : ranked)
-          if (setting.is_same(tried.strategy, value.strategy)) with.push_back(&tried);
+          if (setting.is_same(tried.job.strategy, value.strategy)) with.push_back(&tried);
         auto& row = optimum.best_of_values.emplace_back(BestOfValue{setting.name, value.text, {}});
         if (!with.empty()) row.tried = recommended(with);
       }
