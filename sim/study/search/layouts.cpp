@@ -16,6 +16,7 @@
 #include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/study/search/layout_requirements.hpp"
 #include "sim/workload/blocks.hpp"
 
@@ -82,8 +83,7 @@ class LayoutSearch {
   /// first: 1f1b, or chunks of two blocks; shards over all ranks. Others differ by some percent. Chunks of
   /// one block count, too, if those of two leave a large bubble.
   bool is_typical(const Job& job) const {
-    const auto* fsdp = std::get_if<Fsdp>(&job.strategy);
-    if (fsdp != nullptr && fsdp->replicate > 1) return false;
+    if (settings_or_defaults<Fsdp>(job.strategy).replicate > 1) return false;
     const auto& layout = job.layout;
     if (layout.chunks == 1) return true;
     const auto blocks = blocks_of(written_.model).count;
@@ -134,7 +134,7 @@ class LayoutSearch {
     // Nothing but gradients is exchanged: where this fits it is fast, and costs little to simulate.
     std::ranges::stable_partition(cuts, [](const BoundedGroup& cut) {
       const auto& job = cut.candidates.front().job;
-      return std::holds_alternative<Ddp>(job.strategy) && job.recompute == Recompute::none;
+      return is_ddp(job.strategy) && job.recompute == Recompute::none;
     });
     if (starts_with_written) cuts.insert(cuts.begin(), BoundedGroup{})->add(jobs.front(), at_least.front());
     return cuts;
