@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches the settings of sharded strategies.
+// The settings of sharded strategies that a search tries.
 #include <algorithm>
 
 #include "sim/study/search/settings_search.hpp"
@@ -22,17 +22,40 @@ std::vector<Strategy> combinations(const std::vector<StrategySetting>& settings,
   return strategies;
 }
 
-class ShardedSearch final : public SettingsSearch {
+class ShardedSettings final : public SettingGenerator {
  public:
-  ShardedSearch(const SearchSpace& space, const std::string& engine, const ForEach& for_each)
-      : SettingsSearch{space,
-               framework_defaults(strategy_settings(space.jobs.front()), space.jobs.front().job.strategy),
-               engine, for_each},
-        written_{space.jobs.front().job.strategy},
-        gpus_{space.jobs.front().job.gpus} {
+  explicit ShardedSettings(const SearchSpace& space) : space_{space}, gpus_{space.jobs.front().job.gpus} {
     for (const auto& setting : space.settings)
       (setting.is_prefetch ? prefetch_settings_ : memory_settings_).push_back(setting);
-    families_ = canonical(combinations(memory_settings_, framework_defaults(prefetch_settings_, written_)));
+    families_ = canonical(combinations(
+        memory_settings_, framework_defaults(prefetch_settings_, space.jobs.front().job.strategy)));
+  }
+
+  void try_settings(SettingSimulator& simulator) const override {
+    std::vector<Setting> first;
+    for (const auto job : first_jobs())
+      for (const auto& family : families_) first.push_back({job, family});
+    simulator.try_all(first);
+    std::vector<Setting> recomputing;
+    for (const auto& [without, with] : space_.recompute)
+      for (const auto& family : families_)
+        if (!simulator.get({without, family}).can_run()) recomputing.push_back({with, family});
+    simulator.try_all(recomputing);
+    simulator.try_all(prefetches_of_good_ones(simulator.runnable(settings())));
+  }
+
+  std::vector<Setting> settings() const override {
+    std::vector<Setting> settings;
+    for (std::size_t job = 0; job < space_.jobs.size(); ++job)
+      for (const auto& family : families_)
+        for (auto& member : members_of(family)) settings.push_back({job, member});
+    return settings;
+  }
+
+  double count() const override {
+    double members = 0;
+    for (const auto& family : families_) members += static_cast<double>(members_of(family).size());
+    return members * static_cast<double>(space_.jobs.size());
   }
 
  private:
@@ -54,23 +77,10 @@ class ShardedSearch final : public SettingsSearch {
   /// The jobs that are tried with all families: those without added activation checkpointing.
   std::vector<std::size_t> first_jobs() const {
     std::vector<std::size_t> jobs;
-    for (std::size_t job = 0; job < space().jobs.size(); ++job)
-      if (std::ranges::find(space().recompute, job, &RecomputeToTry::with) == space().recompute.end())
+    for (std::size_t job = 0; job < space_.jobs.size(); ++job)
+      if (std::ranges::find(space_.recompute, job, &RecomputeToTry::with) == space_.recompute.end())
         jobs.push_back(job);
     return jobs;
-  }
-
-  void try_settings() override {
-    std::vector<Setting> first;
-    for (const auto job : first_jobs())
-      for (const auto& family : families_) first.push_back({job, family});
-    tried().try_all(first);
-    std::vector<Setting> recomputing;
-    for (const auto& [without, with] : space().recompute)
-      for (const auto& family : families_)
-        if (!tried().get({without, family}).can_run()) recomputing.push_back({with, family});
-    tried().try_all(recomputing);
-    tried().try_all(prefetches_of_good_ones(candidates()));
   }
 
   /// All prefetches for the settings that are nearly as fast as the best, or else for the best that has any.
@@ -87,34 +97,7 @@ class ShardedSearch final : public SettingsSearch {
     return added;
   }
 
-  std::vector<Setting> settings() const override {
-    std::vector<Setting> settings;
-    for (std::size_t job = 0; job < space().jobs.size(); ++job)
-      for (const auto& family : families_)
-        for (auto& member : members_of(family)) settings.push_back({job, member});
-    return settings;
-  }
-
-  void add_details(Optimum& optimum, const std::vector<Answer>& ranked) override {
-    for (const auto& setting : space().settings) {
-      if (setting.values.size() < 2) continue;
-      for (const auto& value : setting.values) {
-        std::vector<const Answer*> with;
-        for (const auto& tried : ranked)
-          if (setting.is_same(tried.job.strategy, value.strategy)) with.push_back(&tried);
-        auto& row = optimum.best_of_values.emplace_back(BestOfValue{setting.name, value.text, {}});
-        if (!with.empty()) row.tried = recommended(with);
-      }
-    }
-  }
-
-  double count_settings() const override {
-    double members = 0;
-    for (const auto& family : families_) members += static_cast<double>(members_of(family).size());
-    return members * static_cast<double>(space().jobs.size());
-  }
-
-  Strategy written_;
+  const SearchSpace& space_;
   int gpus_;
   std::vector<StrategySetting> memory_settings_;    ///< searched settings that change the memory
   std::vector<StrategySetting> prefetch_settings_;  ///< the other searched settings
@@ -123,8 +106,8 @@ class ShardedSearch final : public SettingsSearch {
 
 }  // namespace
 
-SearchResult search_sharded(const SearchSpace& space, const std::string& engine, const ForEach& for_each) {
-  return ShardedSearch{space, engine, for_each}.run();
+std::unique_ptr<SettingGenerator> sharded_settings(const SearchSpace& space) {
+  return std::make_unique<ShardedSettings>(space);
 }
 
 }  // namespace gradway
