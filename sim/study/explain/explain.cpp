@@ -44,19 +44,6 @@ std::vector<Counterfactual> other_exchanges(const Run& run) {
   return answers;
 }
 
-std::vector<Counterfactual> counterfactuals(const std::vector<WhatIf>& what_ifs, const Scenario& scenario,
-                                            const QuestionOptions& options, int threads) {
-  std::vector<Question> questions;
-  for (const auto& what_if : what_ifs)
-    questions.push_back({.scenario = &scenario, .set = what_if.set, .must_run = true});
-  const auto answers = answers_to(questions, options, in_parallel(threads));
-  std::vector<Counterfactual> list;
-  for (std::size_t i = 0; i < answers.size(); ++i)
-    list.push_back({what_ifs[i], answers[i].metrics.step_time,
-                    answers[i].can_run() ? MemoryVerdict::fits : answers[i].verdict});
-  return list;
-}
-
 /// The tiers by which what-ifs name the storage of samples.
 std::vector<StorageTier> tiers_of(const InputSettings& input, const std::optional<StorageTier>& drive) {
   std::vector<StorageTier> tiers;
@@ -117,6 +104,18 @@ void add_staging(Explanation& explanation, const Scenario& scenario, std::string
 
 }  // namespace
 
+std::vector<Counterfactual> counterfactuals(const std::vector<WhatIf>& what_ifs, const Scenario& scenario,
+                                            const QuestionOptions& options, int threads, bool must_run) {
+  std::vector<Question> questions;
+  for (const auto& what_if : what_ifs)
+    questions.push_back({.scenario = &scenario, .set = what_if.set, .must_run = must_run});
+  const auto answers = answers_to(questions, options, in_parallel(threads));
+  std::vector<Counterfactual> list;
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    list.push_back({what_ifs[i], answers[i].metrics.step_time, answers[i].verdict, answers[i].memory});
+  return list;
+}
+
 Explanation explain(const Scenario& scenario, std::string_view engine, int threads,
                     const std::optional<StorageTier>& drive) {
   Explanation explanation{.run = ask(scenario, {.engine = engine, .micro_batches = FoldMicroBatches::no})};
@@ -135,8 +134,9 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
   }
 
   add_staging(explanation, scenario, engine, threads);
-  auto answers = counterfactuals(what_ifs(run, overlap ? overlap->limit : std::nullopt, drive), scenario,
-                                 {.engine = engine, .tiers = tiers_of(scenario.job.input, drive)}, threads);
+  auto answers =
+      counterfactuals(what_ifs(run, overlap ? overlap->limit : std::nullopt, drive), scenario,
+                      {.engine = engine, .tiers = tiers_of(scenario.job.input, drive)}, threads, true);
   if (overlap && trains(run.scenario.job.strategy))
     answers.push_back({{.name = "perfect_overlap",
                         .words = "all communication overlapped by kernels without contention (a bound, not a "
