@@ -13,7 +13,6 @@
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/common_options.hpp"
 #include "sim/cli/shell/out_folder.hpp"
-#include "sim/compute/memory_range.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/points/compare.hpp"
@@ -87,7 +86,7 @@ void run(Combination& combination, const ComparisonRequest& request) {
   combination.result = answer_of(finished);
   combination.does_not_fit = combination.result.verdict == MemoryVerdict::does_not_fit;
   if (combination.does_not_fit) {
-    combination.reason = verdict_in_words(scenario, finished.measured.memory);
+    combination.reason = combination.result.failure_reason;
     return;
   }
   combination.job = {scenario.name, scenario.model.name, scenario.job, scenario.platform.speeds};

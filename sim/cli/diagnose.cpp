@@ -29,6 +29,8 @@
 #include "sim/report/diagnose/diagnose.hpp"
 #include "sim/report/nccl_log/nccl_log.hpp"
 #include "sim/report/run/calibration_check.hpp"
+#include "sim/scenario/lossy_steps.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/study/ask/ask.hpp"
 #include "sim/study/diagnose/diagnose.hpp"
 #include "sim/study/diagnose/draft_scenario.hpp"
@@ -114,8 +116,8 @@ void check_job(const Scenario& scenario, const JobRun& run) {
         collective.kind == CollectiveKind::all_reduce && activity.phase == ProfiledPhase::backward;
     if (is_of_gradients && activity.step == 0) reduced += collective.bytes;
   }
-  const auto* const ddp = std::get_if<Ddp>(&scenario.job.strategy);
-  const bool reduces_all = ddp != nullptr && ddp->comm_hook != CommHook::powersgd &&
+  const auto& strategy = scenario.job.strategy;
+  const bool reduces_all = is_ddp(strategy) && hook_of(strategy) != CommHook::powersgd &&
                            scenario.job.layout.model_parallel_ranks() == 1;
   constexpr double least = 0.8 * 2;  // bytes of a parameter's gradient; a few parameters may have none
   constexpr double most = 1.2 * 4;

@@ -23,6 +23,7 @@
 #include "sim/report/search/layouts.hpp"
 #include "sim/report/search/optimize.hpp"
 #include "sim/report/search/snippet.hpp"
+#include "sim/scenario/values_to_try.hpp"
 #include "sim/study/campaign/campaign.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/search/search_space.hpp"
@@ -139,14 +140,13 @@ std::vector<Axis> axes_of(const Scenario& written, const std::vector<Override>& 
     return std::ranges::find(set, key, &Override::key) != set.end();
   };
   std::vector<Axis> axes;
+  const auto add = [&](const char* key) { axes.push_back({key, values_to_try(written, key)}); };
   const bool has_prices = price_of_node(written, Terms::on_demand) && price_of_node(written, Terms::spot);
   if (campaign.spot && has_prices && !is_set("campaign.spot.share") && !is_set("campaign.terms"))
-    axes.push_back({"campaign.spot.share", {"0 %", "25 %", "50 %", "75 %", "100 %"}});
-  if (campaign.spares && !is_set("campaign.spares"))
-    axes.push_back({"campaign.spares", {"0", "1", "2", "4", "8"}});
+    add("campaign.spot.share");
+  if (campaign.spares && !is_set("campaign.spares")) add("campaign.spares");
   if (campaign.checkpoint && campaign.checkpoint->interval && !is_set("campaign.checkpoint.interval"))
-    axes.push_back({"campaign.checkpoint.interval",
-                    {fmt::format("{} s", campaign.checkpoint->interval->value()), "best"}});
+    add("campaign.checkpoint.interval");
   return axes;
 }
 
@@ -215,14 +215,14 @@ Status optimize(const OptimizeArguments& arguments, const CLI::App& app, const C
                                   });
   if (!result.optimum) {
     const auto& left_out = result.left_out;  // includes the job as written, which does not fit
-    const auto least = std::ranges::min_element(left_out, {}, [](const SettingResult& setting) {
+    const auto least = std::ranges::min_element(left_out, {}, [](const Answer& setting) {
       return setting.memory > 0_B ? setting.memory : Bytes::infinite();
     });
     refuse(fmt::format("the job {}, with the settings that need the least memory", least->failure_reason),
            "use a smaller batch, or GPUs with more memory");
   }
   const report::SettingsSearchReport search_report{arguments.engine, std::move(asked), std::move(result)};
-  const auto snippet = report::snippet_of(search_report.job_of(search_report.optimum().best));
+  const auto snippet = report::snippet_of(search_report.optimum().best.job);
   show_search(search_report, snippet, arguments, writes_files, context);
   return Status::done;
 }

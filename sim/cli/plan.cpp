@@ -196,7 +196,7 @@ TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data, const Comma
 /// Chooses a layout on the cluster and simulates the campaign in it.
 void simulate_in_layout(CampaignPoint& point, const TrainingPlan& plan, Cluster& cluster,
                         const CampaignQuestions& questions, const DataPath& data,
-                        const LayoutSearchOptions& options = {}) {
+                        const SearchOptions& options = {}) {
   cluster.layout = report::layout_keys(layout_on(plan, cluster, data, options).scenario);
   report::add_layout(point, simulate_on(point, plan, cluster, questions, data).scenario);
 }

@@ -15,7 +15,6 @@
 #include "sim/cli/shell/program_digest.hpp"
 #include "sim/report/page/page.hpp"
 #include "sim/report/points/sweep.hpp"
-#include "sim/report/run/json.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -60,9 +59,8 @@ class SweepRunner {
 
   /// The result of a point, or its failure.
   struct Outcome {
-    std::string key;  ///< in the cache
-    report::PointResult result;
-    std::string report;  ///< empty unless the sweep is written as JSON
+    std::string key;           ///< in the cache
+    report::SweepPoint point;  ///< without its values
     Failure failure;
   };
 
@@ -91,17 +89,14 @@ class SweepRunner {
       outcome.key = key;
       auto point = cache_->find(key);
       if (!point) return false;
-      outcome.result = std::move(point->result);
-      if (makes_documents()) outcome.report = std::move(point->report);
+      outcome.point = *std::move(point);
+      if (!makes_documents()) outcome.point.report = std::string{};
       return true;
     };
     sweeper_.answer(values, is_known, [&](const std::string& key, const Run& simulated) {
-      const auto report = report::json_document(simulated, GRADWAY_VERSION);
-      outcome.result = report::result_of(report);
-      if (!cache_ && !makes_documents()) return;
-      auto text = report::text_of(report) + '\n';
-      if (cache_) cache_->store(key, text);
-      if (makes_documents()) outcome.report = std::move(text);
+      outcome.point = report::point_of(simulated, GRADWAY_VERSION, cache_ || makes_documents());
+      if (cache_) cache_->store(key, outcome.point.report);
+      if (!makes_documents()) outcome.point.report = std::string{};
     });
   }
 
@@ -161,8 +156,10 @@ Status whole_sweep(const SweepArguments& arguments, bool writes_files, const Com
   auto outcomes = runner.run(indices);
   std::vector<Failure> failures;
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    auto& [key, result, report, failure] = outcomes[i];
-    sweep.points.push_back({point_values(sweep.axes, i), std::move(result), std::move(report), failure.text});
+    auto& [key, point, failure] = outcomes[i];
+    point.values = point_values(sweep.axes, i);
+    point.error = failure.text;
+    sweep.points.push_back(std::move(point));
     failures.push_back(std::move(failure));
   }
   const auto status = status_of(failures);
@@ -180,7 +177,7 @@ Status one_shard(const SweepArguments& arguments, const CommandContext& context)
   report::SweepShard summary{
       shard, std::string{program_digest()}, sweep.settings_digest(), sweep.name(), sweep.axes(), {}};
   std::vector<Failure> failures;
-  for (auto& [key, result, report, failure] : runner.run(points)) {
+  for (auto& [key, point, failure] : runner.run(points)) {
     summary.points.push_back({key, failure.text, static_cast<int>(failure.status)});
     failures.push_back(std::move(failure));
   }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/workload/profile.hpp"
 
 namespace gradway {
@@ -91,8 +92,8 @@ MemoryRange memory_range(const Scenario& scenario, const MemoryUse& memory) {
 PeakOfRun peak_of_run(const Scenario& scenario, const MemoryUse& memory) {
   const auto allocated = memory.allocated() + memory.first_buckets;
   if (memory.first_buckets == 0_B) return {allocated, largest_part(memory)};
-  const auto* ddp = std::get_if<Ddp>(&scenario.job.strategy);
-  return {allocated, "first buckets", ddp != nullptr && ddp->static_graph ? 3 : 2};
+  const bool is_static = settings_or_defaults<Ddp>(scenario.job.strategy).static_graph;
+  return {allocated, "first buckets", is_static ? 3 : 2};
 }
 
 bool fits(const Scenario& scenario, const MemoryUse& memory) {

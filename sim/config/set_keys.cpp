@@ -76,6 +76,10 @@ bool set_strategy(Job& job, std::string_view key, const std::string& text) {
       return set_field(*job.local_sgd->wan, of_link, text);
     if (set_field(*job.local_sgd, key, text)) return true;
   }
+  if (key == "kind") {
+    job.strategy = std::ranges::find(strategy_kinds(), text, &StrategyKind::name)->defaults;
+    return true;
+  }
   set_key(job.strategy, key, text);
   return true;
 }

@@ -21,7 +21,8 @@ void set_key(Strategy& strategy, std::string_view key, const std::string& text);
 /// Sets keys of a job that was read, without reading its files again. Rules between keys are not checked.
 /// @param tiers by whose names `input.storage` and `input.staged_from` refer to them
 /// @throws ConfigError for a value that a key cannot have
-/// @pre the keys are those of a table of fields, `optimizer`, `parallel.replicate`, `input.codec` or NCCL's
+/// @pre the keys are those of a table of fields, `optimizer`, `strategy.kind`, `parallel.replicate`,
+/// `input.codec` or NCCL's
 void set_keys(Job& job, const Settings& set, const std::vector<StorageTier>& tiers = {});
 
 /// The same, with `faster`, and with the platform under the changed conditions and with the changed loaders.

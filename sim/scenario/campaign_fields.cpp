@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The keys of `campaign`, by its groups.
+#include <fmt/format.h>
+
 #include "sim/scenario/failure_models.hpp"
 #include "sim/scenario/field_rows.hpp"
 #include "sim/scenario/key_context.hpp"
@@ -28,13 +30,17 @@ Lack repeated_failures(const KeyContext& context) {
 
 FieldTable make_fields(std::type_identity<CheckpointSettings>) {
   using Checkpoint = CheckpointSettings;
+  constexpr auto intervals = [](const KeyContext& context) {
+    const auto interval = context.campaign.checkpoint->interval->value();
+    return std::vector<std::string>{fmt::format("{} s", interval), "best"};
+  };
   constexpr auto is_async = [](const Checkpoint& checkpoint) { return checkpoint.mode == SaveMode::async; };
   return {
       custom<Checkpoint>(
           "interval", value::Amount{value::Unit::span, "30 min", "", "best"},
           "training time between two checkpoints, rounded to whole steps; best: the interval with the "
           "shortest campaign",
-          {.default_text = "best"},
+          {.default_text = "best", .tries = {.of = intervals}},
           [](const Checkpoint& checkpoint) {
             return checkpoint.interval
                        ? value::text(value::Amount{value::Unit::span, {}}, *checkpoint.interval)
@@ -140,7 +146,8 @@ FieldTable make_fields(std::type_identity<SpotSettings>) {
           field("notice", &Spot::notice, value::Amount{value::Unit::pause, "2 min"},
                 "time between the notice and the loss of a node; a checkpoint that takes no longer is saved"),
           field("share", &Spot::share, value::Amount{value::Unit::share, "50 %"},
-                "share of the training nodes that are spot nodes; the others are on demand")};
+                "share of the training nodes that are spot nodes; the others are on demand",
+                {.tries = {"0 %, 25 %, 50 %, 75 %, 100 %"}})};
 }
 
 FieldTable make_fields(std::type_identity<StragglerSettings>) {
@@ -252,7 +259,8 @@ FieldTable make_fields(std::type_identity<CampaignSettings>) {
             {.is_echoed = [](const Campaign& campaign) { return campaign.evaluation.every > 0; }}),
       field("spares", &Campaign::spares, value::Whole{0, 100000},
             "number of spare nodes, which are paid for while they stand by; default: a replacement is always "
-            "available within restart.requeue"),
+            "available within restart.requeue",
+            {.tries = {"0, 1, 2, 4, 8"}}),
       field("repair", &Campaign::repair, value::Amount{value::Unit::span, "24 h"},
             "with spares: time until a failed node is back",
             {.is_echoed = [](const Campaign& campaign) { return campaign.spares.has_value(); }}),

@@ -20,6 +20,7 @@ struct FieldTraits {
   std::string_view outside_identity{};
   FieldEffects affects{};
   Lack (*lack)(const KeyContext&) = nullptr;
+  Tries tries{};
 };
 
 template <class Value>
@@ -124,6 +125,7 @@ Field field_of(const FieldAccess& access, std::string_view key, Member Settings:
           .outside_identity = traits.outside_identity,
           .affects = traits.affects,
           .lack = traits.lack,
+          .tries = traits.tries,
           .access = &access,
           .member = std::bit_cast<std::ptrdiff_t>(member),
           .is_echoed = reinterpret_cast<void (*)()>(traits.is_echoed),
@@ -161,6 +163,7 @@ struct CustomTraits {
   bool is_required = false;
   std::string_view outside_identity{};
   Lack (*lack)(const KeyContext&) = nullptr;
+  Tries tries{};
 };
 
 /// A key that is read by its own code, because it fills several members or none.
@@ -173,7 +176,8 @@ inline Field custom(std::string_view key, value::Kind kind, std::string_view hel
           .is_custom = true,
           .default_text = traits.default_text,
           .outside_identity = traits.outside_identity,
-          .lack = traits.lack};
+          .lack = traits.lack,
+          .tries = traits.tries};
 }
 
 /// The same of a key with a value that reports echo.

@@ -27,6 +27,19 @@ double number_in(const FieldValue& value) {
   return number_as<double>(value);
 }
 
+std::vector<std::string> Tries::values(const KeyContext& context) const {
+  if (of != nullptr) return of(context);
+  constexpr std::string_view comma = ", ";
+  std::vector<std::string> list;
+  for (auto rest = texts; has_any();) {
+    const auto end = rest.find(comma);
+    list.emplace_back(rest.substr(0, end));
+    if (end == std::string_view::npos) break;
+    rest.remove_prefix(end + comma.size());
+  }
+  return list;
+}
+
 bool Record::counts(const Field& field) const {
   if (field.is_echoed != nullptr && !field.access->is_echoed(field, settings_)) return false;
   return !field.has_value() || !field.may_be_empty() || !is_empty(effective_value(field));

@@ -24,6 +24,16 @@ struct FieldEffects {
 
 struct KeyContext;
 
+/// Values of a key that are worth trying in a search of faster settings, as texts, the framework's default
+/// first. An empty text: without the key.
+struct Tries {
+  std::string_view texts{};                                     ///< "false, true"
+  std::vector<std::string> (*of)(const KeyContext&) = nullptr;  ///< of those that depend on the scenario
+
+  bool has_any() const { return !texts.empty() || of != nullptr; }
+  std::vector<std::string> values(const KeyContext& context) const;
+};
+
 /// Why a key has no effect, and what to write instead. Empty: it has one.
 struct Lack {
   std::string_view why{};
@@ -77,6 +87,7 @@ struct Field {
   FieldEffects affects{};
   /// What the key needs to have an effect; null: nothing. A value other than the default is else an error.
   Lack (*lack)(const KeyContext&) = nullptr;
+  Tries tries{};
 
   const FieldAccess* access = nullptr;  ///< null: it has no value
   std::ptrdiff_t member = 0;            ///< the pointer to the member

@@ -2,6 +2,7 @@
 // The keys of `input`.
 #include "sim/scenario/field_rows.hpp"
 #include "sim/scenario/key_context.hpp"
+#include "sim/scenario/shared_by_loaders.hpp"
 
 namespace gradway {
 namespace {
@@ -58,6 +59,28 @@ Lack first_epoch(const KeyContext& context) {
 }
 }  // namespace input_lacks
 
+/// Powers of two up to the hardware threads per rank.
+std::vector<std::string> worker_counts(const KeyContext& context) {
+  const int most = loader_threads_of_a_rank(*context.platform, context.job.gpus);
+  std::vector<std::string> texts;
+  for (int workers = 1; workers <= most; workers *= 2) texts.push_back(std::to_string(workers));
+  return texts;
+}
+std::vector<std::string> decoders(const KeyContext& context) {
+  if (!(context.job.input.dataset->gpu_decode > Seconds{})) return {};
+  return {decoder_words.begin(), decoder_words.end()};
+}
+std::vector<std::string> useful_codecs(const KeyContext& context) {
+  std::vector<std::string> texts;
+  if (context.job.input.dataset->compressible)
+    for (const auto& codec : codecs()) texts.emplace_back(codec.name);
+  return texts;
+}
+std::vector<std::string> cache_policies(const KeyContext& context) {
+  if (!context.job.input.cache) return {};
+  return {cache_policy_words.begin(), cache_policy_words.end()};
+}
+
 template <class Member>
 std::optional<Member> of_cache(const InputSettings& input, Member Cache::*member) {
   return input.dataset && input.cache ? std::optional{(*input.cache).*member} : std::nullopt;
@@ -92,14 +115,15 @@ FieldTable make_fields(std::type_identity<InputSettings>) {
   constexpr std::string_view stated = "a figure from the user";
   return {
       field("pin_memory", &Input::pin_memory, value::Boolean{},
-            "batches are in pinned host memory, so that their copies overlap with kernels"),
+            "batches are in pinned host memory, so that their copies overlap with kernels",
+            {.tries = {"true, false"}}),
       field("loader", &Input::loader, value::Words{"a loader", loader_words},
             "what makes batches. pytorch: DataLoader; dali: NVIDIA DALI; tf_data: tf.data",
             {.is_echoed = loads, .lack = input_lacks::dataset}),
       field("loader_workers", &Input::loader_workers, value::Whole{0, 4096},
             "with a dataset: number of loader processes per rank (DataLoader's num_workers; threads of DALI "
             "and tf.data); 0: the training process loads the data; default of tf_data: AUTOTUNE",
-            {.outside_identity = no_own_error, .lack = input_lacks::dataset}),
+            {.outside_identity = no_own_error, .lack = input_lacks::dataset, .tries = {.of = worker_counts}}),
       field("prefetch", &Input::prefetch, value::WordsOrNone{"a copy start", copy_start_words},
             "when the copy of the next batch starts, on its own stream. ahead: when the CPU issues it; step: "
             "when the GPU begins the step; forward: after the forward pass; none: each batch is copied in "
@@ -112,7 +136,10 @@ FieldTable make_fields(std::type_identity<InputSettings>) {
       field("prefetch_factor", &Input::prefetch_factor, value::Whole{1, 1024},
             "number of batches that each worker loads in advance (DataLoader's prefetch_factor; of DALI and "
             "tf.data: batches in all)",
-            {.is_echoed = loads, .outside_identity = no_own_error, .lack = input_lacks::workers}),
+            {.is_echoed = loads,
+             .outside_identity = no_own_error,
+             .lack = input_lacks::workers,
+             .tries = {"1, 2, 4, 8"}}),
       field("persistent_workers", &Input::persistent_workers, value::Boolean{},
             "workers are kept from one epoch to the next (DataLoader's persistent_workers); false: each "
             "epoch starts them again",
@@ -173,7 +200,7 @@ FieldTable make_fields(std::type_identity<InputSettings>) {
           "with staged_from or cache_prefetch: requests that each node has in flight for it",
           {.is_echoed = copies, .outside_identity = no_own_error, .lack = input_lacks::staging_or_prefetch}),
       custom<Input>("codec", value::Words{"a codec", codec_words}, "lossless compression of samples",
-                    {.lack = input_lacks::dataset},
+                    {.lack = input_lacks::dataset, .tries = {.of = useful_codecs}},
                     [](const Input& input) {
                       return input.dataset && input.codec ? std::optional{std::string{input.codec->name}}
                                                           : std::nullopt;
@@ -187,7 +214,8 @@ FieldTable make_fields(std::type_identity<InputSettings>) {
             "as well; network: nodes also fetch only pieces that their caches do not hold",
             {.is_echoed = loads, .lack = input_lacks::dataset}),
       field("decode", &Input::decode_on_gpu, value::Words{"a decoder", decoder_words},
-            "processor that decodes samples", {.is_echoed = loads, .lack = input_lacks::dataset}),
+            "processor that decodes samples",
+            {.is_echoed = loads, .lack = input_lacks::dataset, .tries = {.of = decoders}}),
       field("hw_decoder_load", &Input::hw_decoder_load, value::Real{0, 1},
             "with loader dali and decode gpu: share of the images that the GPU's JPEG decoder decodes; "
             "default: 0.65, or 0 without a decoder",
@@ -215,7 +243,8 @@ FieldTable make_fields(std::type_identity<InputSettings>) {
       custom<Input>(
           "cache_policy", value::Words{"a cache policy", cache_policy_words},
           "what a full cache evicts. keeps: nothing; lru: the least recently read sample; random: any sample",
-          {.default_text = "keeps"}, [](const Input& input) { return of_cache(input, &Cache::policy); }),
+          {.default_text = "keeps", .tries = {.of = cache_policies}},
+          [](const Input& input) { return of_cache(input, &Cache::policy); }),
       field(
           "cache_prefetch", &Input::cache_prefetch, value::Boolean{},
           "each node reads coming samples, whose order is known, into its cache before workers ask for them",

@@ -36,6 +36,12 @@ FieldTable make_fields(std::type_identity<Layout>) {
         "it applies to PyTorch's pipelines of several chunks per rank only",
         "leave it out, or write 'framework: pytorch' and set parallel.pipeline and parallel.virtual");
   };
+  constexpr auto divisors_of_gpus = [](const KeyContext& context) {
+    std::vector<std::string> texts;
+    for (int replicas = 1; replicas < std::max(2, context.job.gpus); ++replicas)
+      if (context.job.gpus % replicas == 0) texts.push_back(std::to_string(replicas));
+    return texts;
+  };
   return {
       field("tensor", &Layout::tensor, ranks, "tensor parallelism: number of ranks that share each layer",
             {.is_echoed = shares_layers, .affects = {.kernels = true}}),
@@ -119,7 +125,7 @@ FieldTable make_fields(std::type_identity<Layout>) {
       custom(
           "replicate", ranks,
           "with strategy.kind fsdp and fsdp1: number of replicas of the sharded group (HSDP, HYBRID_SHARD)",
-          {.default_text = "1"}),
+          {.default_text = "1", .tries = {.of = divisors_of_gpus}}),
       field("order", &Layout::order, value::AxisOrder{},
             "order in which ranks are assigned to the parallel dimensions, the fastest-varying first",
             {.is_echoed = [](const Layout& layout) { return layout.is_model_parallel(); }})};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/scenario/lossy_steps.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 
 namespace gradway {
 
@@ -22,8 +23,7 @@ std::optional<LossySteps> lossy_steps(CommHook hook) {
 }
 
 CommHook hook_of(const Strategy& strategy) {
-  const auto* ddp = std::get_if<Ddp>(&strategy);
-  return ddp != nullptr ? ddp->comm_hook : CommHook::none;
+  return settings_or_defaults<Ddp>(strategy).comm_hook;
 }
 
 }  // namespace gradway

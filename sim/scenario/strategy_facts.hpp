@@ -31,6 +31,13 @@ inline bool is_ddp(const Strategy& strategy) {
   return std::holds_alternative<Ddp>(strategy);
 }
 
+/// The settings of a strategy of this kind; those of another kind are at their defaults.
+template <class Settings>
+Settings settings_or_defaults(const Strategy& strategy) {
+  const auto* settings = std::get_if<Settings>(&strategy);
+  return settings != nullptr ? *settings : Settings{};
+}
+
 /// The number of replicas of the sharded group (HSDP). Null if the strategy has none.
 int* replicate_of(Strategy& strategy);
 const int* replicate_of(const Strategy& strategy);

@@ -2,10 +2,16 @@
 // The keys of `strategy`, by its kind.
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "sim/cost/calibration_words.hpp"
+#include "sim/nccl/rank_order.hpp"
 #include "sim/scenario/field_rows.hpp"
 #include "sim/scenario/key_context.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_words.hpp"
+#include "sim/scenario/value_text.hpp"
+#include "sim/workload/blocks.hpp"
 
 namespace gradway {
 namespace {
@@ -26,15 +32,52 @@ Lack accumulates(const KeyContext& context) {
                      "set job.accumulate, or leave it out");
 }
 Lack powersgd(const KeyContext& context) {
-  const auto* ddp = std::get_if<Ddp>(&context.job.strategy);
-  return lack_unless(ddp == nullptr || ddp->comm_hook == CommHook::powersgd,
+  const auto& strategy = context.job.strategy;
+  return lack_unless(!is_ddp(strategy) || std::get<Ddp>(strategy).comm_hook == CommHook::powersgd,
                      "the communication hook is not powersgd",
                      "write 'comm_hook: powersgd', or leave it out");
 }
 Lack redundancy(const KeyContext& context) {
-  const auto* ddp = std::get_if<Ddp>(&context.job.strategy);
-  return lack_unless(ddp == nullptr || ddp->zero_redundancy, "strategy.zero_redundancy is false",
-                     "write 'zero_redundancy: true', or leave it out");
+  const auto& strategy = context.job.strategy;
+  return lack_unless(!is_ddp(strategy) || std::get<Ddp>(strategy).zero_redundancy,
+                     "strategy.zero_redundancy is false", "write 'zero_redundancy: true', or leave it out");
+}
+
+using Texts = std::vector<std::string>;
+
+Texts bucket_caps(const KeyContext& context) {
+  Texts texts{""};
+  if (const auto cap = std::get<Ddp>(context.job.strategy).bucket_cap)
+    texts.push_back(value::text(value::Amount{value::Unit::size, ""}, cap->value()));
+  return texts;
+}
+
+/// A block, the job's own number of blocks, multiples of it, and the whole model.
+template <class Sharded>
+Texts wraps(const KeyContext& context) {
+  const auto text = [](int blocks) { return value_text(value::Wrapping{}, std::int64_t{blocks}); };
+  const auto written = std::get<Sharded>(context.job.strategy).wrap.blocks;
+  const auto blocks = blocks_of(context.model).count;
+  Texts texts;
+  if (blocks > 0) texts.emplace_back("block");
+  if (written > 1) texts.push_back(text(written));
+  for (const int times : {2, 4, 8}) {
+    const auto together = std::max(1, written) * times;
+    if (together >= blocks) break;
+    texts.push_back(text(together));
+  }
+  texts.emplace_back("whole");
+  return texts;
+}
+
+/// Parameters are freed, kept, or kept sharded over the GPUs of a node, or of a part of a single node.
+Texts reshardings(const KeyContext& context) {
+  const auto gpus = context.job.gpus;
+  const auto nodes = node_count(*context.platform, gpus);
+  Texts texts{"", "true", "false"};
+  for (int ranks = 2; ranks < gpus; ++ranks)
+    if (nodes > 1 ? ranks * nodes == gpus : gpus % ranks == 0) texts.push_back(fmt::to_string(ranks));
+  return texts;
 }
 }  // namespace strategy_values
 
@@ -44,7 +87,8 @@ FieldTable sharded_fields(FieldTable own) {
   FieldTable fields{
       field("wrap", &Sharded::wrap, value::Wrapping{},
             "parameters that are gathered and reduced together: those of a block, of N blocks, or of the "
-            "whole model; the rest of the model belongs to the root group")};
+            "whole model; the rest of the model belongs to the root group",
+            {.tries = {.of = strategy_values::wraps<Sharded>}})};
   std::ranges::move(own, std::back_inserter(fields));
   fields.insert(fields.end(),
                 {field("param_dtype", &Sharded::param_dtype, strategy_values::dtype,
@@ -67,20 +111,24 @@ FieldTable make_fields(std::type_identity<Ddp>) {
   return {
       field("bucket_cap", &Ddp::bucket_cap, value::Amount{value::Unit::size, "25 MiB"},
             "size of a gradient bucket (bucket_cap_mb); default: PyTorch's own, 1 MiB for the first bucket "
-            "and 25 MiB for the others"),
+            "and 25 MiB for the others",
+            {.tries = {.of = strategy_values::bucket_caps}}),
       field("static_graph", &Ddp::static_graph, value::Boolean{},
             "DDP's static_graph: the same parameters are used in each step. It saves the search of "
             "find_unused_parameters in all steps but the first; without that key it saves no time",
-            {.outside_identity = "it saves only the search for unused parameters"}),
+            {.outside_identity = "it saves only the search for unused parameters", .tries = {"false, true"}}),
       field("gradient_as_bucket_view", &Ddp::gradient_as_bucket_view, value::Boolean{},
             "gradients are views into the communication buckets, which saves copies",
-            {.affects = {.exchange = false}}),
+            {.affects = {.exchange = false}, .tries = {"false, true"}}),
       field("comm_hook", &Ddp::comm_hook, value::Words{"a communication hook", hook_words},
-            "communication hook, which compresses gradients before they are sent"),
+            "communication hook, which compresses gradients before they are sent",
+            {.tries = {"none, fp16, bf16, powersgd"}}),
       field("powersgd_rank", &Ddp::powersgd_rank, value::Whole{1, 4096},
             "rank of PowerSGD's low-rank approximation (matrix_approximation_rank)",
             {.is_echoed = [](const Ddp& ddp) { return ddp.comm_hook == CommHook::powersgd; },
-             .lack = strategy_values::powersgd}),
+             .lack = strategy_values::powersgd,
+             // "Typically only a small value 1-4 is used" (powerSGD_hook.py, PyTorch 2.8); powers of two.
+             .tries = {"1, 2, 4"}}),
       field("zero_redundancy", &Ddp::zero_redundancy, value::Boolean{},
             "ZeroRedundancyOptimizer: each rank updates whole parameters of its own and broadcasts them",
             {.is_echoed = [](const Ddp& ddp) { return ddp.zero_redundancy; }}),
@@ -119,13 +167,16 @@ FieldTable make_fields(std::type_identity<Fsdp>) {
   return sharded_fields<Fsdp>(
       {field("reshard_after_forward", &Fsdp::reshard, value::Resharding{most_ranks},
              "true: free gathered parameters after the forward pass; false: keep them; N: keep them "
-             "sharded over N ranks; default: PyTorch's own, true for all groups but the root"),
+             "sharded over N ranks; default: PyTorch's own, true for all groups but the root",
+             {.tries = {.of = strategy_values::reshardings}}),
        field("forward_prefetch", &Fsdp::forward_prefetch, strategy_values::ahead,
              "number of groups that are gathered in advance in the forward pass, in addition to those "
-             "that the CPU issues ahead of the GPU"),
+             "that the CPU issues ahead of the GPU",
+             {.tries = {"0, 1, 2"}}),
        field("backward_prefetch", &Fsdp::backward_prefetch, strategy_values::ahead,
              "number of groups that are gathered in advance in the backward pass; 0: one, PyTorch's "
-             "implicit prefetching"),
+             "implicit prefetching",
+             {.tries = {"0, 2"}}),
        field("cpu_offload", &Fsdp::cpu_offload, value::Boolean{},
              "CPUOffloadPolicy: parameters, gradients and optimizer states are in host memory, and the "
              "CPU runs the optimizer"),
@@ -139,12 +190,15 @@ FieldTable make_fields(std::type_identity<Fsdp1>) {
   return sharded_fields<Fsdp1>(
       {field("sharding_strategy", &Fsdp1::sharding, value::Words{"a sharding strategy", sharding_words},
              "full_shard: parameters are freed after the forward pass; shard_grad_op: they stay gathered "
-             "until the backward pass has used them"),
+             "until the backward pass has used them",
+             {.tries = {"full_shard, shard_grad_op"}}),
        field("forward_prefetch", &Fsdp1::forward_prefetch, value::Boolean{},
-             "the next group is gathered before the forward pass of the current one"),
+             "the next group is gathered before the forward pass of the current one",
+             {.tries = {"false, true"}}),
        field("backward_prefetch", &Fsdp1::backward_prefetch, value::Words{"a prefetch mode", prefetch_words},
              "when the backward pass gathers the next group (BackwardPrefetch). pre: before the current "
-             "group's gradients are computed; post: after; none: no prefetching"),
+             "group's gradients are computed; post: after; none: no prefetching",
+             {.tries = {"pre, post, none"}}),
        field("limit_all_gathers", &Fsdp1::limit_all_gathers, value::Boolean{},
              "the CPU waits so that at most two groups are gathered in advance")});
 }
@@ -153,13 +207,14 @@ FieldTable make_fields(std::type_identity<Zero>) {
   using strategy_values::splits_parameters;
   return {
       field("stage", &Zero::stage, value::Whole{1, 3},
-            "1: optimizer states are sharded; 2: gradients, too; 3: parameters, too"),
+            "1: optimizer states are sharded; 2: gradients, too; 3: parameters, too", {.tries = {"1, 2, 3"}}),
       field("reduce_bucket_size", &Zero::reduce_bucket_size, value::Elements{"5e8"},
-            "number of gradient elements that are reduced together"),
+            "number of gradient elements that are reduced together", {.tries = {"5e8, 2e8, 5e7"}}),
       field("overlap_comm", &Zero::overlap_comm, value::Boolean{},
             "gradient reductions overlap with the backward pass; default: DeepSpeed's own, true for stage 3 "
             "only",
-            {.effective = [](const Zero& zero) { return std::optional{zero.overlaps()}; }}),
+            {.effective = [](const Zero& zero) { return std::optional{zero.overlaps()}; },
+             .tries = {", true, false"}}),
       field("reduce_scatter", &Zero::reduce_scatter, value::Boolean{},
             "with stage 3: gradients are reduce-scattered; false: all-reduced",
             {.is_echoed = [](const Zero& zero) { return !zero.reduce_scatter; }}),
@@ -169,7 +224,7 @@ FieldTable make_fields(std::type_identity<Zero>) {
             {.is_echoed = [](const Zero& zero) { return zero.offload_optimizer; }}),
       field("prefetch_bucket_size", &Zero::prefetch_bucket_size, value::Elements{"5e7"},
             "with stage 3: maximum number of parameters that are prefetched (stage3_prefetch_bucket_size)",
-            {.is_echoed = splits_parameters}),
+            {.is_echoed = splits_parameters, .tries = {"5e7, 2e8, 5e8"}}),
       field("max_live_parameters", &Zero::max_live_parameters, value::Elements{"1e9"},
             "with stage 3: maximum number of parameters gathered at a time (stage3_max_live_parameters)",
             {.is_echoed = splits_parameters}),
@@ -195,9 +250,11 @@ FieldTable make_fields(std::type_identity<DistributedOptimizer>) {
             "--use-distributed-optimizer; false: gradients are all-reduced, and each rank updates all "
             "parameters"),
       field("overlap_grad_reduce", &Megatron::overlap_grad_reduce, value::Boolean{},
-            "gradient reductions overlap with the backward pass (--overlap-grad-reduce)"),
+            "gradient reductions overlap with the backward pass (--overlap-grad-reduce)",
+            {.tries = {"false, true"}}),
       field("overlap_param_gather", &Megatron::overlap_param_gather, value::Boolean{},
-            "parameter gathers overlap with the forward pass (--overlap-param-gather)"),
+            "parameter gathers overlap with the forward pass (--overlap-param-gather)",
+            {.tries = {"false, true"}}),
       field("bucket_size", &Megatron::bucket_size, value::Elements{"4e7"},
             "number of elements in a gradient bucket; default: Megatron's own, 4e7, or 1e6 per rank if that "
             "is more"),

@@ -15,6 +15,7 @@
 #include "sim/plan/offload.hpp"
 #include "sim/platform/data_paths.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/trust/step_range.hpp"
 
 namespace gradway {
@@ -30,7 +31,7 @@ void add_offload(const Scenario& scenario, Provenance& provenance) {
        fmt::format("{:.4g} ms of CPU time for the optimizer's step, at the rate of a single process",
                    time->value() * 1e3),
        fmt::format(" ({}), or at its share of the memory bandwidth",
-                   std::holds_alternative<Zero>(scenario.job.strategy)
+                   facts_of(scenario.job.strategy).framework == Framework::deepspeed
                        ? "11.6 billion elements in 8.2 s; DeepSpeed, pull request 735"
                        : "537 million elements in 1.8 s; Megatron-LM, issue 188")});
   add(provenance.warnings, make_warning<"shared-host-optimizer">());
@@ -208,8 +209,8 @@ void add_memory(const Scenario& scenario, const MemoryUse& memory, Provenance& p
 /// A setting without effect must not look as if it had been tried. Those that a row of a table names are
 /// errors (config/check/effects.cpp).
 void add_keys_without_effect(const Scenario& scenario, Provenance& provenance) {
-  if (const auto* ddp = std::get_if<Ddp>(&scenario.job.strategy);
-      ddp && ddp->static_graph && !ddp->find_unused_parameters)
+  const auto ddp = settings_or_defaults<Ddp>(scenario.job.strategy);
+  if (ddp.static_graph && !ddp.find_unused_parameters)
     add(provenance.warnings, make_warning<"static-graph-not-predicted">());
   for (const auto& [name, value] : scenario.job.nccl)
     if (!is_modelled(name))

@@ -76,10 +76,9 @@ TEST_CASE("a page is self-contained", "[report][page]") {
 }
 
 TEST_CASE("pages of sweeps, comparisons and validations have their documents", "[report][page]") {
-  report::Sweep sweep{"mine", {{"job.gpus", {"1", "2"}}}, {{{"1"}, {}, "", "error: no"}, {{"2"}}}};
-  const auto report = report::json_document(made_up_run(), "1");
-  sweep.points[1].result = report::result_of(report);
-  sweep.points[1].report = report::text_of(report);
+  report::Sweep sweep{"mine", {{"job.gpus", {"1", "2"}}}, {{.values = {"1"}, .error = "error: no"}}};
+  sweep.points.push_back(report::point_of(made_up_run(), "1", true));
+  sweep.points[1].values = {"2"};
   const auto of_sweep = data_of(page_of(sweep, "1"));
   CHECK(of_sweep["kind"] == "sweep");
   CHECK(of_sweep["scenario"] == "mine");
@@ -125,7 +124,7 @@ TEST_CASE("the page of a comparison describes the compared job", "[report][page]
 }
 
 TEST_CASE("a sweep whose points all failed has no best point", "[report][page]") {
-  const report::Sweep sweep{"mine", {{"job.gpus", {"9"}}}, {{{"9"}, {}, "", "error: no"}}};
+  const report::Sweep sweep{"mine", {{"job.gpus", {"9"}}}, {{.values = {"9"}, .error = "error: no"}}};
   const auto json = document_of(sweep, "1");
   CHECK(json["fastest"].is_null());
   CHECK(json["cheapest"].is_null());

@@ -24,16 +24,17 @@ report::Sweep made_up(std::vector<Axis> axes, const std::vector<double>& ms, dou
     const Seconds step{ms[i] / 1e3};
     report::SweepPoint point{.values = point_values(sweep.axes, i), .report = "{\n  \"a\": 1\n}"};
     if (ms[i] > 0) {
-      point.result = {.metrics = {{"step_time_s", step.value()},
-                                  {"samples_per_s", 1e5 / ms[i]},
-                                  {"exposed_communication_s", ms[i] / 1e4},
-                                  {"cost_usd_per_million_samples", step.value()}},
-                      .errors = {{.cause = {.what = fmt::format("{}", i)},
-                                  .source = {},
-                                  .time = step,
-                                  .uncertainty = uncertainty}},
-                      .does_not_fit = fits ? "" : "does not fit: 93 of 24 GB on each l4",
-                      .provenance = "measured"};
+      auto& metrics = point.answer.metrics;
+      metrics.step_time = step;
+      metrics.samples_per_s = 1e5 / ms[i];
+      metrics.exposed_communication = step / 10.0;
+      metrics.cost_usd_per_million_samples = step.value();
+      point.answer.errors = {
+          {.cause = {.what = fmt::format("{}", i)}, .source = {}, .time = step, .uncertainty = uncertainty}};
+      if (!fits) {
+        point.answer.verdict = MemoryVerdict::does_not_fit;
+        point.answer.failure_reason = "does not fit: 93 of 24 GB on each l4";
+      }
     } else {
       point.error = "error: no\n";
     }
@@ -101,7 +102,7 @@ TEST_CASE("a point that does not fit says so instead of its figures, and is not 
   report::write_csv(csv, sweep);
   CHECK_THAT(csv.str(), Contains("fits,provenance,error\n") && Contains(",false,measured,\n"));
   auto doubtful = sweep;
-  doubtful.points[0].result.may_not_fit = true;
+  doubtful.points[0].answer.verdict = MemoryVerdict::may_not_fit;
   std::ostringstream unknown;
   report::write_csv(unknown, doubtful);
   CHECK_THAT(unknown.str(), Contains(",,measured,\n"));

@@ -48,9 +48,9 @@ TEST_CASE("alternatives are ordered by cost, then throughput, and those without 
                                 alternative(200_ms, 36), alternative(200_ms, 18),
                                 alternative(10_ms, std::nullopt)};
   CHECK(by_cost(all) == std::vector<std::size_t>{3, 1, 2, 4, 0});
-  CHECK(fastest(all).winner() == 4);
-  CHECK(cheapest(all).winner() == 3);
-  CHECK(shortest_step(all).winner() == 4);
+  CHECK(ranking_of(all).fastest.winner() == 4);
+  CHECK(ranking_of(all).cheapest.winner() == 3);
+  CHECK(ranking_of(all).shortest_step.winner() == 4);
 }
 
 TEST_CASE("the interval of a step follows from its parts and their provenance", "[run]") {

@@ -186,8 +186,8 @@ TEST_CASE("a search of layouts finds the fastest ones of a full simulation, in o
   }
   std::ranges::sort(steps);
   // Variants that are tried on top of the candidates.
-  std::vector<LayoutResult> ranked = found.ranked;
-  std::erase_if(ranked, [](const LayoutResult& one) {
+  std::vector<Answer> ranked = found.ranked;
+  std::erase_if(ranked, [](const Answer& one) {
     const auto& job = one.job;
     return job.recompute == Recompute::selective_op ||
            (job.framework == Framework::megatron && job.layout.tensor > 1 && !job.layout.sequence);
@@ -196,7 +196,7 @@ TEST_CASE("a search of layouts finds the fastest ones of a full simulation, in o
   REQUIRE(ranked.size() >= count);
   CHECK(found.simulated < found.candidates);
   for (std::size_t i = 0; i < count; ++i) CHECK(ranked[i].metrics.step_time.value() == steps[i]);
-  const auto surely = std::ranges::find(ranked, MemoryVerdict::fits, &LayoutResult::verdict);
+  const auto surely = std::ranges::find(ranked, MemoryVerdict::fits, &Answer::verdict);
   if (of_surely_fitting < std::numeric_limits<double>::infinity()) {
     REQUIRE(surely != ranked.end());
     CHECK(surely->metrics.step_time.value() == of_surely_fitting);
@@ -230,7 +230,7 @@ TEST_CASE("no layout on the front is as fast as another with as little memory", 
   for (std::size_t i = 0; i < found.ranked.size(); ++i) {
     const auto is_beaten =
         std::any_of(found.ranked.begin(), found.ranked.begin() + static_cast<std::ptrdiff_t>(i),
-                    [&](const LayoutResult& faster) { return faster.memory <= found.ranked[i].memory; });
+                    [&](const Answer& faster) { return faster.memory <= found.ranked[i].memory; });
     CHECK(found.on_front[i] != is_beaten);
   }
 }

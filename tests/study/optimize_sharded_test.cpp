@@ -114,7 +114,7 @@ TEST_CASE("what does not fit is listed with the reason, and never ranked", "[run
 TEST_CASE("blocks are recomputed only where settings do not fit otherwise", "[run][optimize]") {
   const auto plenty = search(with_recompute("fsdp", 80_GB));
   REQUIRE(plenty.optimum);
-  CHECK(plenty.optimum->best.job == 0);
+  CHECK(plenty.optimum->best.scenario == 0);
   CHECK(plenty.simulated == search(all_settings(decoder("fsdp", 80_GB))).simulated);
 
   const auto needed = decoder("fsdp", 80_GB, true);
@@ -122,7 +122,7 @@ TEST_CASE("blocks are recomputed only where settings do not fit otherwise", "[ru
   CHECK_FALSE(search(all_settings(decoder("fsdp", memory))).optimum);
   const auto tight = search(with_recompute("fsdp", memory));
   REQUIRE(tight.optimum);
-  CHECK(tight.optimum->best.job == 1);
+  CHECK(tight.optimum->best.scenario == 1);
   CHECK_FALSE(tight.optimum->as_written.failure_reason.empty());
 }
 
@@ -130,14 +130,14 @@ TEST_CASE("on a single rank the defaults are the best settings", "[run][optimize
   const auto strategy = GENERATE(Strategy{Fsdp{}}, Strategy{Fsdp1{}});
   const auto found = search(all_settings(sharded_ring(2, blocks_of_layers(4, 1_ms, 2_ms, 0), strategy)));
   REQUIRE(found.optimum);
-  CHECK(found.optimum->best.strategy == found.optimum->defaults.strategy);
+  CHECK(found.optimum->best.job.strategy == found.optimum->defaults.job.strategy);
   CHECK(found.optimum->reverted.empty());
 }
 
 TEST_CASE("of tied sharded settings the one with the fewest changes is recommended", "[run][optimize]") {
   const auto scenario = decoder(GENERATE("fsdp", "fsdp1", "zero"), 80_GB);
   const auto optimum = *search(all_settings(scenario)).optimum;
-  const auto choice = [&](const SettingResult& tried) { return choice_of(scenario.job, tried); };
+  const auto choice = [](const Answer& tried) { return tried.sample_choice(); };
   CHECK(are_tied(choice(optimum.best), choice(optimum.fastest)));
   for (const auto& [key, without] : optimum.reverted) {
     CAPTURE(key);

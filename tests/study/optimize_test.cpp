@@ -43,8 +43,8 @@ SearchSpace whole_space(Scenario scenario, const std::vector<std::string>& hooks
   return space;
 }
 
-const Ddp& ddp(const SettingResult& tried) {
-  return std::get<Ddp>(tried.strategy);
+const Ddp& ddp(const Answer& tried) {
+  return std::get<Ddp>(tried.job.strategy);
 }
 
 Optimum found(const SearchSpace& space) {
@@ -177,7 +177,7 @@ TEST_CASE("of settings tied with the fastest the one with the fewest changes is 
           "[run][optimize]") {
   const auto scenario = shipped(GENERATE("article/p4d", "article/g6e", "h200-4x/vit_l_32"));
   const auto optimum = found(whole_space(scenario, {"none"}));
-  const auto choice = [&](const SettingResult& tried) { return choice_of(scenario.job, tried); };
+  const auto choice = [](const Answer& tried) { return tried.sample_choice(); };
   CHECK(optimum.best.metrics.step_time >= optimum.fastest.metrics.step_time);
   CHECK(are_tied(choice(optimum.best), choice(optimum.fastest)));
   // What it has beside PyTorch's defaults is a gain for sure.
@@ -293,10 +293,10 @@ TEST_CASE("jobs are compared by the time per sample", "[run][optimize]") {
   auto space = whole_space(shipped("article/g6e"), {"none"});
   space.jobs.push_back(shipped("article/g6e", {{"job.accumulate", "4"}}));
   const auto optimum = found(space);
-  CHECK(optimum.best.job == 1);
+  CHECK(optimum.best.scenario == 1);
   CHECK(optimum.best.metrics.step_time > optimum.defaults.metrics.step_time);
   REQUIRE(optimum.reverted.front().key.empty());
-  CHECK(optimum.reverted.front().without.job == 0);
+  CHECK(optimum.reverted.front().without.scenario == 0);
 }
 
 TEST_CASE("the search does not depend on the number of threads", "[run][optimize]") {
@@ -358,8 +358,8 @@ TEST_CASE("of several changed keys of the job those without a benefit are revert
       .price = {}};
   const auto asked = read_search(request, data);
   const auto optimum = found(asked.space);
-  const auto& changes = asked.space.changes[optimum.best.job];
+  const auto& changes = optimum.best.set;
   REQUIRE(changes.size() == 1);
-  CHECK(changes.front().key == "input.dataset");
-  CHECK(changes.front().value == "imagenet-1k-shards");
+  CHECK(changes.front().first == "input.dataset");
+  CHECK(changes.front().second == "imagenet-1k-shards");
 }

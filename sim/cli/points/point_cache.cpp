@@ -37,11 +37,9 @@ std::string beginning(const std::string& digest) {
 
 /// The digest is checked before the text is parsed as JSON, because damaged text may exceed the parser's
 /// limits.
-std::optional<CachedPoint> point_in(const std::string& key, const std::string& text) {
+std::optional<report::SweepPoint> point_in(const std::string& key, const std::string& text) {
   auto report = checked_content(key, text);
-  if (!report) return std::nullopt;
-  auto result = report::read_result(*report);
-  return result ? std::optional{CachedPoint{std::move(*result), std::move(*report)}} : std::nullopt;
+  return report ? report::read_point(*std::move(report)) : std::nullopt;
 }
 
 }  // namespace
@@ -62,11 +60,11 @@ PointCache::PointCache(fs::path folder) : folder_{std::move(folder)} {
   remove_abandoned_files(folder_);
 }
 
-std::optional<CachedPoint> PointCache::find(const std::string& key) {
+std::optional<report::SweepPoint> PointCache::find(const std::string& key) {
   const auto path = folder_ / (key + ".json");
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return std::nullopt;
-  std::optional<CachedPoint> point;
+  std::optional<report::SweepPoint> point;
   if (fs::is_regular_file(path, ignored)) {
     std::ifstream file{path, std::ios::binary};
     point = point_in(key, {std::istreambuf_iterator<char>{file}, {}});
@@ -208,8 +206,8 @@ void place(const Found& finished, MergedSweep& merged) {
       point.error = error;
       merged.failures[places[i]] = {static_cast<Status>(status), error, {}, {}};
     } else if (auto found_point = kept.find(key)) {
-      point.result = std::move(found_point->result);
-      point.report = std::move(found_point->report);
+      found_point->values = std::move(point.values);
+      point = *std::move(found_point);
     } else {
       ++missing;
     }

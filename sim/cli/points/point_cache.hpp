@@ -11,7 +11,6 @@
 
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/failure.hpp"
-#include "sim/report/points/point_result.hpp"
 #include "sim/report/points/sweep.hpp"
 #include "sim/report/points/sweep_shard.hpp"
 
@@ -27,12 +26,6 @@ std::string with_digest(const std::string& key, std::string_view object);
 /// The object without its digest. None if the digest is missing or wrong.
 std::optional<std::string> checked_content(const std::string& key, const std::string& text);
 
-/// A finished point: its result, and the text of its report.
-struct CachedPoint {
-  report::PointResult result;
-  std::string report;
-};
-
 /// Reports of finished points in a folder. The name of each file is a digest of everything that its report
 /// depends on, so that a sweep that was stopped, or that shares points with another, does not simulate them
 /// again. Thread-safe.
@@ -41,7 +34,7 @@ class PointCache {
   explicit PointCache(std::filesystem::path folder);
 
   /// @param key in hexadecimal digits @return none if there is no report, or if its digest is wrong
-  std::optional<CachedPoint> find(const std::string& key);
+  std::optional<report::SweepPoint> find(const std::string& key);
 
   /// @throws ConfigError if the file cannot be written
   void store(const std::string& key, const std::string& report) const;

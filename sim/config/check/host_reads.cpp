@@ -61,7 +61,7 @@ void check_sync_batch_norm(const ScenarioSpec& scenario, const ModelSpec& model,
   } else if (std::ranges::none_of(model.model.layers, is_norm)) {
     add(fmt::format("job.sync_batch_norm has no effect: the model '{}' has no BatchNorm", model.model.name),
         "leave it out", {model_note});
-  } else if (!std::holds_alternative<Ddp>(job.strategy)) {
+  } else if (!is_ddp(job.strategy)) {
     add(fmt::format("job.sync_batch_norm is only simulated with strategy ddp, not {}", name_of(job.strategy)),
         "write 'kind: ddp'", {{scenario.place("strategy.kind"), "the strategy is here"}});
   } else if (job.gpus == 1) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "sim/config/check/check.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_words.hpp"
 
 namespace gradway::config {
@@ -22,8 +23,7 @@ class CheckTables {
             "leave it out, or choose a recommendation model such as dlrm");
       return;
     }
-    const bool has_strategy =
-        std::holds_alternative<Ddp>(job.strategy) || std::holds_alternative<NoExchange>(job.strategy);
+    const bool has_strategy = is_ddp(job.strategy) || !facts_of(job.strategy).exchanges;
     if (trains(job.strategy) && !has_strategy)
       add("strategy.kind",
           fmt::format(

@@ -13,6 +13,7 @@
 #include "sim/report/campaign/campaign.hpp"
 #include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/fields.hpp"
+#include "sim/report/format/figures.hpp"
 #include "sim/report/format/json_document.hpp"
 #include "sim/report/format/json_values.hpp"
 #include "sim/report/format/scenario_json.hpp"
@@ -200,9 +201,7 @@ JsonDocument json_document(const CampaignPoints& points, const std::vector<JsonD
     if (!point.estimate) {
       run["error"] = point.error;
     } else if (reports.empty()) {
-      run["step_time_s"] = point.step.metrics.step_time.value();
-      run["interval"] = {point.step.range.low.value(), point.step.range.high.value()};
-      run["mfu"] = or_null(point.step.metrics.mfu);
+      run.update(figures_json(point.step, {"step_time_s", "interval", "mfu"}));
       run["estimate"] = campaign_estimate_json(*point.estimate);
       run["limits"] = {{"deadline_kept", or_null(point.in_time)},
                        {"late_s", or_null(point.late_s)},

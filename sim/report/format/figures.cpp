@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/report/format/figures.hpp"
 
+#include <algorithm>
 #include <concepts>
 #include <string>
 #include <utility>
@@ -135,6 +136,17 @@ Json json_of(const std::vector<Figure>& figures) {
 
 Json figures_json(const Metrics& metrics, int gpus) {
   return json_of(figures_of(metrics, gpus));
+}
+
+Json figures_json(const Answer& answer, std::initializer_list<std::string_view> names) {
+  auto figures = figures_of(answer.metrics, answer.gpus);
+  figures.push_back({"interval", {answer.range.low.value(), answer.range.high.value()}});
+  figures.push_back({"memory_needed_bytes", answer.memory.value()});
+  figures.push_back({"memory_verdict", name_of(answer.verdict)});
+  Json json = Json::object();
+  for (const auto name : names)
+    json[std::string{name}] = std::ranges::find(figures, name, &Figure::name)->value;
+  return json;
 }
 
 Json parts_json(const StepParts& parts) {

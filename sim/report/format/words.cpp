@@ -12,6 +12,7 @@
 #include "sim/nccl/rank_order.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/scenario/field_tables.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/scenario/value_text.hpp"
 
@@ -151,7 +152,7 @@ std::string words_of(const DistributedOptimizer& optimizer) {
 }
 
 bool is_replicated(const Job& job) {
-  return std::holds_alternative<Ddp>(job.strategy) && job.data_parallel() > 1;
+  return is_ddp(job.strategy) && job.data_parallel() > 1;
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <ostream>
 #include <sstream>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -112,9 +111,7 @@ std::string keys_in_words(const std::vector<Axis>& axes) {
 std::string title_of(const Sweep& sweep) {
   for (const auto& point : sweep.points) {
     if (!point.error.empty()) continue;
-    const auto& [model, platform] = std::tie(point.result.model, point.result.platform);
-    return fmt::format("{} on {}: {}", model.empty() ? "collectives" : model, platform,
-                       keys_in_words(sweep.axes));
+    return fmt::format("{}: {}", model_and_platform(point), keys_in_words(sweep.axes));
   }
   return fmt::format("{}: {}", sweep.scenario, keys_in_words(sweep.axes));
 }

@@ -35,6 +35,9 @@ nlohmann::ordered_json platform_json(const Run& run);
 /// The passes of a pipeline in the reported step, a row for each stage; null without one. See web/DATA.md.
 nlohmann::ordered_json pipeline_json(const Run& run);
 
+/// "vit_l_32 on aws-g6e.48xlarge". @pre the point has a report
+std::string model_and_platform(const SweepPoint& point);
+
 /// The data of a sweep that the page shows, by key: a few hundred bytes per point instead of ten thousand for
 /// its report. See web/DATA.md.
 nlohmann::ordered_json sweep_points_json(const Sweep& sweep);

@@ -10,8 +10,8 @@
 
 #include "sim/base/problem.hpp"
 #include "sim/report/campaign/campaign_points.hpp"
+#include "sim/report/format/figures.hpp"
 #include "sim/report/format/json_document.hpp"
-#include "sim/report/format/json_values.hpp"
 #include "sim/report/format/words.hpp"
 #include "sim/report/search/layouts.hpp"
 
@@ -90,17 +90,10 @@ void write_plan_layout(std::ostream& out, const LayoutOnCluster& planned, std::s
   const auto& [scenario, chosen, search] = planned;
   Json layout = Json::array();
   for (const auto& setting : layout_keys(scenario)) layout.push_back({setting.key, setting.value});
-  const Json answer{
-      {"layout", std::move(layout)},
-      {"words", describe_briefly(scenario.job)},
-      {"step_time_s", chosen.metrics.step_time.value()},
-      {"interval", {chosen.range.low.value(), chosen.range.high.value()}},
-      {"tokens_per_s_per_gpu",
-       chosen.metrics.tokens_per_s ? Json(*chosen.metrics.tokens_per_s / scenario.job.gpus) : Json(nullptr)},
-      {"mfu", or_null(chosen.metrics.mfu)},
-      {"memory_needed_bytes", chosen.memory.value()},
-      {"memory_verdict", name_of(chosen.verdict)},
-      {"search", search_json(planned, version)}};
+  Json answer{{"layout", std::move(layout)}, {"words", describe_briefly(scenario.job)}};
+  answer.update(figures_json(chosen, {"step_time_s", "interval", "tokens_per_s_per_gpu", "mfu",
+                                      "memory_needed_bytes", "memory_verdict"}));
+  answer["search"] = search_json(planned, version);
   out << serialized(answer);
 }
 

@@ -2,19 +2,17 @@
 #include "sim/report/format/json_document.hpp"
 #include "sim/report/page/page_parts.hpp"
 
-#include <algorithm>
 #include <array>
 #include <map>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/report/format/comparison_json.hpp"
-#include "sim/report/format/json_values.hpp"
 
 namespace gradway::report {
 namespace {
@@ -23,57 +21,50 @@ using Json = nlohmann::ordered_json;
 
 /// A value of each point that the page shows.
 struct PageKey {
-  const char* path;  ///< JSON pointer into an entry of `runs`
-  bool repeats;      ///< whether many points share a text, so that each is stored once
-  Json (*value)(const PointResult& result) = nullptr;  ///< value of a point that did not fail; null: a metric
+  const char* path;      ///< JSON pointer into an entry of `runs`
+  bool repeats = false;  ///< whether many points share a text, so that each is stored once
 };
 
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json{} : Json(text);
+constexpr std::array page_keys{PageKey{"/error", true},
+                               PageKey{"/fits"},
+                               PageKey{"/does_not_fit", true},
+                               PageKey{"/scenario/model", true},
+                               PageKey{"/scenario/platform", true},
+                               PageKey{"/scenario/job/gpus"},
+                               PageKey{"/scenario/job/batch_per_gpu"},
+                               PageKey{"/scenario/job/accumulate"},
+                               PageKey{"/metrics/step_time_s"},
+                               PageKey{"/metrics/samples_per_s"},
+                               PageKey{"/metrics/tokens_per_s_per_gpu"},
+                               PageKey{"/metrics/mfu"},
+                               PageKey{"/metrics/exposed_communication_s"},
+                               PageKey{"/metrics/gpu_busy_fraction"},
+                               PageKey{"/metrics/peak_memory_bytes"},
+                               PageKey{"/metrics/bus_bandwidth_bytes_per_s"},
+                               PageKey{"/metrics/cost_usd_per_million_samples"},
+                               PageKey{"/metrics/cost_usd_per_hour"},
+                               PageKey{"/interval/step_time_s"},
+                               PageKey{"/bottleneck/resource", true},
+                               PageKey{"/basis", true},
+                               PageKey{"/warnings", true},
+                               PageKey{"/warning_codes", true}};
+
+/// A name, or the name of the model that it is based on with the keys that differ.
+Json model_in_words(const Json& model) {
+  if (!model.is_object()) return model;
+  std::vector<std::string> changes;
+  for (const auto& [key, value] : model.items())
+    if (key != "based_on") changes.push_back(fmt::format("{}: {}", key, serialized(value)));
+  return fmt::format("{} {{{}}}", model.at("based_on").get<std::string>(), fmt::join(changes, ", "));
 }
 
-constexpr std::string_view error_path = "/error";
-constexpr std::string_view metrics_path = "/metrics/";
-
-constexpr std::array page_keys{
-    PageKey{error_path.data(), true},
-    PageKey{"/fits", false, [](const PointResult& point) { return or_null(point.fits_for_sure()); }},
-    PageKey{"/does_not_fit", true, [](const PointResult& point) { return text_or_null(point.does_not_fit); }},
-    PageKey{"/scenario/model", true, [](const PointResult& point) { return text_or_null(point.model); }},
-    PageKey{"/scenario/platform", true,
-            [](const PointResult& point) { return text_or_null(point.platform); }},
-    PageKey{"/scenario/job/gpus", false, [](const PointResult& point) { return or_null(point.gpus); }},
-    PageKey{"/scenario/job/batch_per_gpu", false,
-            [](const PointResult& point) { return or_null(point.batch_per_gpu); }},
-    PageKey{"/scenario/job/accumulate", false,
-            [](const PointResult& point) { return or_null(point.accumulate); }},
-    PageKey{"/metrics/step_time_s", false},
-    PageKey{"/metrics/samples_per_s", false},
-    PageKey{"/metrics/tokens_per_s_per_gpu", false},
-    PageKey{"/metrics/mfu", false},
-    PageKey{"/metrics/exposed_communication_s", false},
-    PageKey{"/metrics/gpu_busy_fraction", false},
-    PageKey{"/metrics/peak_memory_bytes", false},
-    PageKey{"/metrics/bus_bandwidth_bytes_per_s", false},
-    PageKey{"/metrics/cost_usd_per_million_samples", false},
-    PageKey{"/metrics/cost_usd_per_hour", false},
-    PageKey{"/interval/step_time_s", false,
-            [](const PointResult& point) {
-              return Json{or_null(point.step_low), or_null(point.step_high)};
-            }},
-    PageKey{"/bottleneck/resource", true, [](const PointResult& point) { return Json(point.bottleneck); }},
-    PageKey{"/basis", true, [](const PointResult& point) { return Json(point.basis); }},
-    PageKey{"/warnings", true, [](const PointResult& point) { return Json(point.warnings); }},
-    PageKey{"/warning_codes", true, [](const PointResult& point) { return Json(point.warning_codes); }}};
-
-Json value_of(const PageKey& key, const SweepPoint& point) {
-  const std::string_view path = key.path;
-  if (path == error_path) return text_or_null(point.error);
-  if (!point.error.empty()) return nullptr;
-  if (key.value != nullptr) return key.value(point.result);
-  const auto metric =
-      std::ranges::find(point.result.metrics, path.substr(metrics_path.size()), &PointMetric::name);
-  return metric != point.result.metrics.end() ? value_json(*metric) : Json{};
+/// The report of a point with its model in words, or its error.
+Json document_of(const SweepPoint& point) {
+  if (!point.error.empty()) return {{"error", point.error}};
+  auto report = Json::parse(point.report);
+  auto& scenario = report["scenario"];
+  if (scenario.contains("model")) scenario["model"] = model_in_words(scenario["model"]);
+  return report;
 }
 
 /// The values of one key, by point.
@@ -81,8 +72,10 @@ class PageColumn {
  public:
   explicit PageColumn(const PageKey& key) : key_{key} {}
 
-  void add(const SweepPoint& point) {
-    auto value = value_of(key_, point);
+  /// @param document of a point
+  void add(const Json& document) {
+    const Json::json_pointer path{key_.path};
+    auto value = document.contains(path) ? document[path] : Json{};
     is_known_ = is_known_ || !value.is_null();
     values_.push_back(key_.repeats && !value.is_null() ? place_of(std::move(value)) : std::move(value));
   }
@@ -112,12 +105,19 @@ class PageColumn {
 
 }  // namespace
 
+std::string model_and_platform(const SweepPoint& point) {
+  const auto report = document_of(point);
+  return fmt::format("{} on {}", report["scenario"].value("model", "collectives"),
+                     report["scenario"].value("platform", ""));
+}
+
 Json sweep_points_json(const Sweep& sweep) {
   Json json;
   for (const auto& axis : sweep.axes) json["vary"].push_back({{"key", axis.key}, {"values", axis.values}});
   std::vector<PageColumn> columns{page_keys.begin(), page_keys.end()};
   for (const auto& point : sweep.points) {
-    for (auto& column : columns) column.add(point);
+    const auto document = document_of(point);
+    for (auto& column : columns) column.add(document);
   }
   json["columns"] = Json::array();
   for (auto& column : columns) {

@@ -53,10 +53,6 @@ void add_goal(Json& document, const PlatformComparison& compared) {
   if (goal.budget_usd) document["budget_usd"] = *goal.budget_usd;
 }
 
-Ranking ranking_of(const PlatformComparison& compared) {
-  return {fastest(compared.runs), cheapest(compared.runs), shortest_step(compared.runs)};
-}
-
 /// The criteria by which a run is tied with the best.
 Json tied_in(const Ranking& ranking, std::size_t run) {
   Json tied = Json::array();
@@ -116,7 +112,7 @@ void write_csv(std::ostream& out, const PlatformComparison& compared) {
   out << "platform,gpus,step_time_s,step_time_low_s,step_time_high_s,samples_per_s,usd_per_hour,";
   for (const auto* name : ranged) out << fmt::format("{0},{0}_low,{0}_high,", name);
   out << "bottleneck,provenance,fastest,cheapest,fits,left_out\n";
-  const auto ranks = ranking_of(compared);
+  const auto ranks = ranking_of(compared.runs);
   for (std::size_t i = 0; i < compared.runs.size(); ++i) {
     const auto& run = compared.runs[i];
     const auto& metrics = run.metrics;
@@ -143,7 +139,7 @@ void write_csv(std::ostream& out, const PlatformComparison& compared) {
 
 JsonDocument json_document(const PlatformComparison& compared, std::string_view version) {
   Json runs = Json::array();
-  const auto ranking = ranking_of(compared);
+  const auto ranking = ranking_of(compared.runs);
   const auto front = pareto_front(compared.runs);
   for (std::size_t i = 0; i < compared.runs.size(); ++i)
     runs.push_back(run_json(compared, i, ranking, front[i]));
@@ -389,8 +385,7 @@ void write_table(std::ostream& out, const PlatformComparison& compared, const St
     write_wrapped(out, fmt::format("what-if, not the real hardware: {}", gradway::in_words(compared.speeds)),
                   style, Paint::yellow);
   out << '\n';
-  const auto speed = fastest(compared.runs);
-  const auto cost = cheapest(compared.runs);
+  const auto [speed, cost, shortest_step] = ranking_of(compared.runs);
   std::set<std::size_t> first;
   for (const auto* leaders : {&speed, &cost})
     if (!leaders->which.empty()) first.insert(leaders->which.front());

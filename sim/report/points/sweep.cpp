@@ -16,6 +16,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/json_document.hpp"
+#include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/words.hpp"
@@ -29,19 +30,20 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-/// Names of the metrics, from the first report.
+/// Names of the metrics, from the first point with an answer.
 std::vector<std::string> metric_names(const Sweep& sweep) {
   std::vector<std::string> names;
   const auto first = std::ranges::find_if(sweep.points, &std::string::empty, &SweepPoint::error);
   if (first == sweep.points.end()) return names;
-  for (const auto& metric : first->result.metrics) names.push_back(metric.name);
+  for (const auto& [name, value] : first->figures.json().items())
+    if (!value.is_object()) names.push_back(name);
   return names;
 }
 
 /// The value as in JSON; empty if it is unknown.
-std::string metric_cell(const PointResult& result, const std::string& name) {
-  const auto metric = std::ranges::find(result.metrics, name, &PointMetric::name);
-  return metric != result.metrics.end() && metric->value ? serialized(value_json(*metric)) : "";
+std::string metric_cell(const Json& figures, const std::string& name) {
+  const auto value = figures.find(name);
+  return value != figures.end() && !value->is_null() ? serialized(*value) : "";
 }
 
 std::string in_lines(const Json& json) {
@@ -77,19 +79,9 @@ void write_indented(std::ostream& out, std::string_view text) {
 }  // namespace
 
 Ranking ranking_of(const Sweep& sweep) {
-  std::vector<std::optional<Choice>> time_of_sample(sweep.points.size());
-  auto cost_of_sample = time_of_sample;
-  auto time_of_step = time_of_sample;
-  for (std::size_t i = 0; i < sweep.points.size(); ++i) {
-    const auto& result = sweep.points[i].result;
-    if (!sweep.points[i].error.empty() || !result.fits()) continue;
-    const Seconds step{result.figure("step_time_s")};
-    time_of_sample[i] = Choice{1 / result.figure("samples_per_s"), step, result.errors};
-    time_of_step[i] = Choice{step.value(), step, result.errors};
-    if (const auto cost = result.known("cost_usd_per_million_samples"))
-      cost_of_sample[i] = Choice{*cost, step, result.errors};
-  }
-  return {leaders_of(time_of_sample), leaders_of(cost_of_sample), leaders_of(time_of_step)};
+  std::vector<const Answer*> answers;
+  for (const auto& point : sweep.points) answers.push_back(point.fits() ? &point.answer : nullptr);
+  return ranking_of(answers);
 }
 
 void write_csv(std::ostream& out, const Sweep& sweep) {
@@ -99,14 +91,13 @@ void write_csv(std::ostream& out, const Sweep& sweep) {
   out << "fits,provenance,error\n";
   for (const auto& point : sweep.points) {
     for (const auto& value : point.values) out << csv_cell(value) << ',';
-    for (const auto& name : names) out << metric_cell(point.result, name) << ',';
-    if (point.error.empty())
-      out << (point.result.may_not_fit ? ","
-              : point.result.fits()    ? "true,"
-                                       : "false,")
-          << point.result.provenance << ',';
-    if (!point.error.empty()) out << ",,";
-    out << csv_cell(first_line(point.error)) << '\n';
+    for (const auto& name : names) out << metric_cell(point.figures.json(), name) << ',';
+    if (!point.error.empty()) {
+      out << ",," << csv_cell(first_line(point.error)) << '\n';
+      continue;
+    }
+    const auto fits = fits_json(point.answer.verdict);
+    out << (fits.is_null() ? "" : serialized(fits)) << ',' << name_of(point.answer.provenance) << ",\n";
   }
 }
 
@@ -135,10 +126,6 @@ constexpr auto nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t widest_line = 200;  // of a sparkline with its labels
 constexpr std::size_t fewest_points = 3;  // two points do not show a shape
 
-bool has_result(const SweepPoint& point) {
-  return point.error.empty() && point.result.fits();
-}
-
 /// "bucket_cap" for "strategy.bucket_cap", unless another axis would have that title.
 std::string title_of(const std::vector<Axis>& axes, std::size_t axis) {
   const auto last = [](const std::string& key) { return key.substr(key.rfind('.') + 1); };
@@ -148,77 +135,49 @@ std::string title_of(const std::vector<Axis>& axes, std::size_t axis) {
   return same > 1 ? axes[axis].key : title;
 }
 
-/// A column of result_columns, after the varied values.
-struct ResultColumn {
-  const char* title;
-  std::string (*cell)(const PointResult&);
-  int drop;  ///< columns with larger numbers are dropped first if space is short; 0: never
-};
+/// The columns of an answer, and its cells in them.
+std::vector<Table::Cell> cells_of(const Answer& answer, bool has_tokens) {
+  const auto& metrics = answer.metrics;
+  std::vector<Table::Cell> cells{{"step time", time_text(metrics.step_time), right},
+                                 {"samples/s", fmt::format("{:.4g}", metrics.samples_per_s), right}};
+  if (has_tokens)
+    cells.push_back(
+        {"tokens/s/GPU",
+         metrics.tokens_per_s ? thousands_text(std::llround(*metrics.tokens_per_s / answer.gpus)) : "-",
+         right, 3});
+  const bool takes_time = metrics.step_time > Seconds{};
+  cells.push_back({"exposed",
+                   takes_time ? percent_text(metrics.exposed_communication / metrics.step_time) : "-", right,
+                   2});
+  const auto& cost = metrics.cost_usd_per_million_samples;
+  cells.push_back({"USD/M samples", cost ? fmt::format("{:.4g}", *cost) : "-", right, 1});
+  return cells;
+}
 
-constexpr const char* step_metric = "step_time_s";
-constexpr const char* tokens_metric = "tokens_per_s_per_gpu";
-constexpr const char* tokens_title = "tokens/s/GPU";
-
-const std::vector<ResultColumn> result_columns{
-    {"step time", [](const PointResult& result) { return time_text(Seconds{result.figure(step_metric)}); },
-     0},
-    {"samples/s",
-     [](const PointResult& result) { return fmt::format("{:.4g}", result.figure("samples_per_s")); }, 0},
-    {tokens_title,
-     [](const PointResult& result) {
-       const auto rate = result.known(tokens_metric);
-       return rate ? thousands_text(std::llround(*rate)) : "-";
-     },
-     3},
-    {"exposed",
-     [](const PointResult& result) {
-       const auto step = result.figure(step_metric);
-       return step > 0 ? percent_text(result.figure("exposed_communication_s") / step) : "-";
-     },
-     2},
-    {"USD/M samples",
-     [](const PointResult& result) {
-       const auto cost = result.known("cost_usd_per_million_samples");
-       return cost ? fmt::format("{:.4g}", *cost) : "-";
-     },
-     1}};
-
-/// Limits on what the table shows.
-struct TableLimits {
-  std::size_t title = Style::unlimited;  ///< maximum width of a title, unless its values are wider
-  int max_drop = 3;                      ///< show result_columns whose `drop` is at most this
-};
-
-/// Limits to try, widest first.
-const std::vector<TableLimits> limits_to_try{{}, {14, 3}, {14, 2}, {14, 1}, {14, 0}};
-
-Table table_of(const Sweep& sweep, const Leaders& leaders, const TableLimits& limits) {
+/// @param most_title maximum width of the title of an axis, unless its values are wider
+Table table_of(const Sweep& sweep, const Leaders& leaders, std::size_t most_title) {
   const bool has_tokens = std::ranges::any_of(sweep.points, [](const SweepPoint& point) {
-    return has_result(point) && point.result.known(tokens_metric);
+    return point.fits() && point.answer.metrics.tokens_per_s;
   });
-  const auto is_shown = [&](const ResultColumn& result) {
-    return result.drop <= limits.max_drop && (has_tokens || result.title != tokens_title);
-  };
   std::vector<Table::Column> columns;
   for (std::size_t i = 0; i < sweep.axes.size(); ++i) {
-    auto width = limits.title;
+    auto width = most_title;
     for (const auto& value : sweep.axes[i].values) width = std::max(width, columns_of(value));
     columns.push_back({fit(title_of(sweep.axes, i), width), left});
   }
-  for (const auto& result : result_columns) {
-    if (is_shown(result)) columns.push_back({result.title, right});
-  }
+  for (auto& cell : cells_of({}, has_tokens))
+    columns.push_back({std::move(cell.title), cell.align, cell.drop});
   columns.push_back({"", left});
   Table table{std::move(columns)};
   for (std::size_t i = 0; i < sweep.points.size(); ++i) {
     const auto& point = sweep.points[i];
     auto cells = point.values;
-    if (point.error.empty() && !point.result.fits()) {
-      table.add_with_note(std::move(cells), point.result.does_not_fit);
+    if (point.error.empty() && !point.fits()) {
+      table.add_with_note(std::move(cells), point.answer.failure_reason);
       continue;
     }
-    for (const auto& column : result_columns)
-      if (is_shown(column)) cells.push_back(point.error.empty() ? column.cell(point.result) : "-");
+    for (auto& cell : cells_of(point.answer, has_tokens))
+      cells.push_back(point.error.empty() ? std::move(cell.text) : "-");
     cells.push_back(point.error.empty() ? mark_of(leaders, i, "fastest") : "failed");
     table.add(std::move(cells));
   }
@@ -269,7 +228,7 @@ void write_lines(std::ostream& out, const Sweep& sweep, const Style& style) {
     std::vector<double> times;
     for (std::size_t k = 0; k < values.size(); ++k) {
       const auto& point = sweep.points[first + k * stride];
-      times.push_back(has_result(point) ? point.result.figure(step_metric) : nan);
+      times.push_back(point.fits() ? point.answer.metrics.step_time.value() : nan);
     }
     auto cells = sweep.points[first].values;
     cells.erase(cells.begin() + static_cast<std::ptrdiff_t>(along));
@@ -293,8 +252,9 @@ void write_failures(std::ostream& out, const Sweep& sweep) {
 /// Writes which points are tied, because the table only marks them.
 void write_leaders(std::ostream& out, const Sweep& sweep, const Leaders& leaders, const Style& style) {
   std::string text;
-  if (leaders.which.empty() &&
-      !std::ranges::all_of(sweep.points, [](const SweepPoint& point) { return point.result.fits(); }))
+  if (leaders.which.empty() && std::ranges::any_of(sweep.points, [](const SweepPoint& point) {
+        return point.answer.verdict == MemoryVerdict::does_not_fit;
+      }))
     text = "no point fits";
   if (leaders.tied()) {
     std::vector<std::string> names;
@@ -312,11 +272,10 @@ void write_table(std::ostream& out, const Sweep& sweep, const Style& style) {
   const auto leaders = ranking_of(sweep).fastest;
   auto wide = style;
   wide.width = style.table_width;
-  const auto fits = [&](const TableLimits& limits) {
-    return table_of(sweep, leaders, limits).width() <= wide.width;
-  };
-  const auto limits = std::ranges::find_if(limits_to_try, fits);
-  table_of(sweep, leaders, limits != limits_to_try.end() ? *limits : limits_to_try.back()).write(out, wide);
+  constexpr std::size_t narrow_title = 14;
+  auto table = table_of(sweep, leaders, Style::unlimited);
+  if (table.width() > wide.width) table = table_of(sweep, leaders, narrow_title);
+  table.write(out, wide);
   write_leaders(out, sweep, leaders, style);
   if (!sweep.axes.empty()) write_lines(out, sweep, wide);
   write_failures(out, sweep);

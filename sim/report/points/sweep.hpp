@@ -7,22 +7,33 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/report/format/json_document.hpp"
 #include "sim/report/format/style.hpp"
-#include "sim/report/points/point_result.hpp"
-#include "sim/study/compare/leaders.hpp"
+#include "sim/study/compare/compare.hpp"
 #include "sim/study/compare/sweep.hpp"
 
 namespace gradway::report {
 
-/// A point of a sweep with its result or error.
+/// A point of a sweep with its answer or error.
 struct SweepPoint {
-  std::vector<std::string> values;  ///< one per axis
-  PointResult result{};
+  std::vector<std::string> values{};  ///< one per axis
+  Answer answer{};
+  JsonDocument figures{};  ///< `metrics` of its report
   /// The report as `text_of` writes it; empty if no document of the sweep is asked for. It is kept as text,
   /// because a hundred thousand parsed reports would not fit into memory.
   std::string report{};
-  std::string error{};  ///< empty if there is a result
+  std::string error{};  ///< empty if there is an answer
+
+  /// Whether it can be ranked.
+  bool fits() const { return error.empty() && answer.verdict != MemoryVerdict::does_not_fit; }
 };
+
+/// A point without its values. @param with_report whether a document is asked for
+SweepPoint point_of(const Run& run, std::string_view version, bool with_report);
+
+/// Reads a point from the report of its run, an untrusted text.
+/// @return empty if the text is anything else, or lacks a metric that a sweep shows
+std::optional<SweepPoint> read_point(std::string report);
 
 /// A finished sweep, its points in the order of the cross product.
 struct Sweep {

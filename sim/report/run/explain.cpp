@@ -64,7 +64,7 @@ std::vector<std::string> evidence_in_words(const Explanation& explanation) {
 /// "host memory twice as fast, which does not fit"
 std::string words_of(const Counterfactual& answer) {
   auto words = answer.words;
-  if (answer.verdict != MemoryVerdict::fits) words += fmt::format(", which {}", name_of(answer.verdict));
+  if (answer.verdict > MemoryVerdict::tight) words += fmt::format(", which {}", name_of(answer.verdict));
   return words;
 }
 

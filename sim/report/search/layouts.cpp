@@ -14,6 +14,7 @@
 #include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/fact_words.hpp"
 #include "sim/report/format/fields.hpp"
+#include "sim/report/format/figures.hpp"
 #include "sim/report/format/json_values.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
@@ -34,22 +35,14 @@ Json settings_json(const Job& job) {
 
 Json tried_layout_json(const LayoutSearchReport& search_report, std::size_t i) {
   const auto& tried = search_report.found.ranked[i];
-  const auto& metrics = tried.metrics;
-  Json json{{"set", settings_json(tried.job)},
-            {"step_time_s", metrics.step_time.value()},
-            {"interval", {tried.range.low.value(), tried.range.high.value()}},
-            {"samples_per_s", metrics.samples_per_s},
-            {"tokens_per_s_per_gpu", nullptr},
-            {"mfu", or_null(metrics.mfu)},
-            {"bubble_s", or_null(metrics.bubble)},
-            {"memory_needed_bytes", tried.memory.value()},
-            {"memory_verdict", name_of(tried.verdict)},
-            {"cost_usd_per_million_samples", or_null(metrics.cost_usd_per_million_samples)},
-            {"tied_with_fastest", search_report.found.leaders.has(i)},
-            {"on_front", bool{search_report.found.on_front[i]}}};
-  if (metrics.tokens_per_s) json["tokens_per_s_per_gpu"] = *metrics.tokens_per_s / tried.job.gpus;
+  Json json{{"set", settings_json(tried.job)}};
+  json.update(figures_json(
+      tried, {"step_time_s", "interval", "samples_per_s", "tokens_per_s_per_gpu", "mfu", "bubble_s",
+              "memory_needed_bytes", "memory_verdict", "cost_usd_per_million_samples"}));
+  json["tied_with_fastest"] = search_report.found.leaders.has(i);
+  json["on_front"] = bool{search_report.found.on_front[i]};
   if (search_report.goal)
-    json["training"] = training_json(training_of(*search_report.goal, metrics, tried.range));
+    json["training"] = training_json(training_of(*search_report.goal, tried.metrics, tried.range));
   return json;
 }
 
@@ -78,8 +71,7 @@ JsonDocument json_document(const LayoutSearchReport& search_report, std::string_
     left_out.push_back({{"set", settings_json(layout.job)}, {"reason", layout.failure_reason}});
   Json worth = Json::array();
   for (const auto& gain : search.key_gains) {
-    auto& item = worth.emplace_back(
-        Json{{"step_time_s", gain.metrics.step_time.value()}, {"memory_needed_bytes", gain.memory.value()}});
+    auto& item = worth.emplace_back(figures_json(gain, {"step_time_s", "memory_needed_bytes"}));
     for (const auto& [key, value] : gain.set) item["set"][key] = value;
   }
   const auto& best = search.recommended();

@@ -21,26 +21,7 @@ struct SettingsSearchReport {
   const Scenario& written() const { return asked.space.jobs.front(); }
   const Optimum& optimum() const { return *result.optimum; }
   const std::optional<TrainingGoal>& goal() const { return asked.space.goal; }
-  /// The job of a setting.
-  Job job_of(const SettingResult& tried) const {
-    auto job = asked.space.jobs[tried.job].job;
-    job.strategy = tried.strategy;
-    return job;
-  }
-  /// Keys outside the strategy whose values differ from the scenario as written.
-  const std::vector<Override>& changes_of(const SettingResult& tried) const {
-    return asked.space.changes[tried.job];
-  }
 };
-
-/// Relative gain in throughput of the best setting over another: 0.2 is 20 % more.
-double gain_over(const SettingsSearchReport& search, const SettingResult& setting);
-
-/// Whether another setting is tied with the best, as are all settings between them.
-bool is_tied_with_best(const SettingsSearchReport& search, const SettingResult& setting);
-
-/// Probability that the best is faster than the other.
-double best_is_faster(const SettingsSearchReport& search, const SettingResult& setting);
 
 /// The framework whose defaults a search starts from: "PyTorch".
 std::string_view framework_of(const SettingsSearchReport& search);

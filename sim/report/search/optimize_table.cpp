@@ -26,13 +26,12 @@ using enum Table::Align;
 constexpr double no_effect = 1e-4;
 
 bool is_ddp(const SettingsSearchReport& search) {
-  return gradway::is_ddp(search.optimum().best.strategy);
+  return gradway::is_ddp(search.optimum().best.job.strategy);
 }
 
-std::string changes_in_words(const SettingsSearchReport& search, const SettingResult& tried) {
+std::string changes_in_words(const Answer& tried) {
   std::string words;
-  for (const auto& [key, value, where] : search.changes_of(tried))
-    words += fmt::format(", {}={}", key, value);
+  for (const auto& [key, value] : tried.set) words += fmt::format(", {}={}", key, value);
   return words;
 }
 
@@ -42,23 +41,22 @@ std::string_view last_part(std::string_view key) {
 }
 
 /// The other changes of a setting, after the one that is shown already.
-std::string other_changes(const SettingsSearchReport& search, const SettingResult& tried,
-                          std::string_view setting) {
+std::string other_changes(const Answer& tried, std::string_view setting) {
   std::string words;
-  for (const auto& [key, value, where] : search.changes_of(tried))
+  for (const auto& [key, value] : tried.set)
     if (key != setting) words += fmt::format(", {}={}", last_part(key), value);
   return words;
 }
 
-std::string setting_in_words(const SettingsSearchReport& search, const SettingResult& tried) {
-  return describe(tried.strategy) + changes_in_words(search, tried);
+std::string setting_in_words(const Answer& tried) {
+  return describe(tried.job.strategy) + changes_in_words(tried);
 }
 
-std::string gain_text(const SettingsSearchReport& search, const SettingResult& setting) {
-  const auto gain = gain_over(search, setting);
+std::string gain_text(const Optimum& optimum, const Answer& setting) {
+  const auto gain = optimum.gain_over(setting);
   if (std::abs(gain) < no_effect) return "as fast";
-  const auto probability = best_is_faster(search, setting);
-  if (is_tied_with_best(search, setting))
+  const auto probability = optimum.best_is_faster(setting);
+  if (optimum.is_tied_with_best(setting))
     return fmt::format("tied ({}), {}", signed_percent_text(gain), probability_text(probability));
   const auto faster = fmt::format("{} faster", percent_text(gain));
   return probability < 0.95 ? fmt::format("{}, {}", faster, probability_text(probability)) : faster;
@@ -71,12 +69,12 @@ void write_times(std::ostream& out, const SettingsSearchReport& search, const St
                {"90 % interval", right},
                {has_tokens ? "tokens/s/GPU" : "samples/s", right},
                {"gain of the best", right}}};
-  const auto throughput = [&](const SettingResult& tried) {
+  const auto throughput = [&](const Answer& tried) {
     const auto& tokens = tried.metrics.tokens_per_s;
-    return tokens ? *tokens / search.job_of(tried).gpus : tried.metrics.samples_per_s;
+    return tokens ? *tokens / tried.gpus : tried.metrics.samples_per_s;
   };
-  const auto add = [&](const std::string& name, const SettingResult& tried, const std::string& gain) {
-    if (!tried.failure_reason.empty()) {
+  const auto add = [&](const std::string& name, const Answer& tried, const std::string& gain) {
+    if (!tried.can_run()) {
       table.add({name, "-", "-", "-", tried.memory > 0_B ? "does not fit" : "cannot run"});
       return;
     }
@@ -85,11 +83,11 @@ void write_times(std::ostream& out, const SettingsSearchReport& search, const St
   };
   const auto& optimum = search.optimum();
   add("best", optimum.best, "");
-  if (gain_over(search, optimum.fastest) < -no_effect)
-    add("fastest tried", optimum.fastest, gain_text(search, optimum.fastest));
+  if (optimum.gain_over(optimum.fastest) < -no_effect)
+    add("fastest tried", optimum.fastest, gain_text(optimum, optimum.fastest));
   add(fmt::format("{}'s defaults", framework_of(search)), optimum.defaults,
-      gain_text(search, optimum.defaults));
-  add("as written", optimum.as_written, gain_text(search, optimum.as_written));
+      gain_text(optimum, optimum.defaults));
+  add("as written", optimum.as_written, gain_text(optimum, optimum.as_written));
   table.write(out, style, "  ");
 }
 
@@ -100,11 +98,11 @@ std::string steps_in_words(CommHook hook) {
   return published->is_general ? "lossy: as many" : "lossy: unknown";
 }
 
-void write_sources_of_steps(std::ostream& out, const std::vector<SettingResult>& hooks, const Style& style) {
+void write_sources_of_steps(std::ostream& out, const std::vector<Answer>& hooks, const Style& style) {
   std::vector<std::string> items{
       "break-even: a hook shortens the training if it needs fewer times as many steps"};
   for (const auto& tried : hooks) {
-    const auto hook = hook_of(tried.strategy);
+    const auto hook = hook_of(tried.job.strategy);
     const auto published = lossy_steps(hook);
     if (!published) continue;
     items.push_back(fmt::format(
@@ -122,7 +120,7 @@ void write_hooks(std::ostream& out, const SettingsSearchReport& search, const St
   if (search.optimum().best_of_hooks.size() < 2) return;
   const auto& hooks = search.optimum().best_of_hooks;
   const auto plain = std::ranges::find_if(
-      hooks, [](const SettingResult& tried) { return hook_of(tried.strategy) == CommHook::none; });
+      hooks, [](const Answer& tried) { return hook_of(tried.job.strategy) == CommHook::none; });
   Table table{{{"hook", left},
                {"buckets", right},
                {"bucket views", right},
@@ -130,10 +128,10 @@ void write_hooks(std::ostream& out, const SettingsSearchReport& search, const St
                {"steps to the same loss", left},
                {plain == hooks.end() ? "" : "break-even", right}}};
   for (const auto& tried : search.optimum().best_of_hooks) {
-    const auto& strategy = std::get<Ddp>(tried.strategy);
+    const auto& strategy = std::get<Ddp>(tried.job.strategy);
     auto hook = std::string{name_of(strategy.comm_hook)};
     if (strategy.comm_hook == CommHook::powersgd) hook += fmt::format(", rank {}", strategy.powersgd_rank);
-    hook += changes_in_words(search, tried);
+    hook += changes_in_words(tried);
     table.add({hook, strategy.bucket_cap ? exact_bytes_text(*strategy.bucket_cap) : "default",
                strategy.gradient_as_bucket_view ? "yes" : "no", time_text(tried.metrics.step_time),
                steps_in_words(strategy.comm_hook),
@@ -165,8 +163,9 @@ void write_values(std::ostream& out, const SettingsSearchReport& search, const S
     if (!tried) {
       table.add({name, value_text(value), "-", "-", "left out"});
     } else {
-      table.add({name, value_text(value) + other_changes(search, *tried, setting),
-                 time_text(tried->metrics.step_time), bytes_text(tried->memory), gain_text(search, *tried)});
+      table.add({name, value_text(value) + other_changes(*tried, setting),
+                 time_text(tried->metrics.step_time), bytes_text(tried->memory),
+                 gain_text(search.optimum(), *tried)});
     }
   }
   out << '\n';
@@ -182,9 +181,8 @@ std::string turned_back_in_words(const SettingsSearchReport& search, const Rever
                       : name.find('.') != std::string::npos ? fmt::format("with {} as written", name)
                       : is_ddp(search)                      ? fmt::format("without {}", name)
                                        : fmt::format("with {}'s {}", framework_of(search), name);
-  if (!reverted.without.failure_reason.empty())
-    return fmt::format("{}: {}", words, reverted.without.failure_reason);
-  const auto cost = gain_over(search, reverted.without);
+  if (!reverted.without.can_run()) return fmt::format("{}: {}", words, reverted.without.failure_reason);
+  const auto cost = search.optimum().gain_over(reverted.without);
   if (std::abs(cost) < no_effect) return fmt::format("{}: as fast", words);
   return fmt::format("{}: {} {}", words, percent_text(std::abs(cost)), cost > 0 ? "longer" : "shorter");
 }
@@ -230,8 +228,8 @@ std::string hook_in_words(const Ddp& strategy) {
 std::vector<std::string> unfit_hooks(const SettingsSearchReport& search) {
   std::vector<std::string> items;
   for (const auto& tried : search.result.left_out) {
-    std::string words = tried.memory > 0_B ? hook_in_words(std::get<Ddp>(tried.strategy)) : "";
-    words += changes_in_words(search, tried);
+    std::string words = tried.memory > 0_B ? hook_in_words(std::get<Ddp>(tried.job.strategy)) : "";
+    words += changes_in_words(tried);
     items.push_back(
         fmt::format("{}: {}", words.starts_with(", ") ? words.substr(2) : words, tried.failure_reason));
   }
@@ -239,12 +237,11 @@ std::vector<std::string> unfit_hooks(const SettingsSearchReport& search) {
 }
 
 /// "replicate=4, job.recompute=full": the settings that matter most for memory.
-std::string layout_in_words(const SettingsSearchReport& search, const SettingResult& tried) {
+std::string layout_in_words(const SettingsSearchReport& search, const Answer& tried) {
   std::vector<std::string> words;
-  for (const auto& [name, value] : chosen_values(search.asked.space.settings, tried.strategy))
+  for (const auto& [name, value] : chosen_values(search.asked.space.settings, tried.job.strategy))
     if (name == "replicate" || name == "stage") words.push_back(fmt::format("{}={}", name, value));
-  for (const auto& [key, value, where] : search.changes_of(tried))
-    words.push_back(fmt::format("{}={}", key, value));
+  for (const auto& [key, value] : tried.set) words.push_back(fmt::format("{}={}", key, value));
   return words.empty() ? "as written" : fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -253,7 +250,7 @@ std::vector<std::string> unfit_layouts(const SettingsSearchReport& search) {
   struct Layout {
     std::string words;
     int settings;
-    const SettingResult* least;
+    const Answer* least;
   };
   std::vector<Layout> layouts;
   for (const auto& tried : search.result.left_out) {
@@ -272,9 +269,9 @@ std::vector<std::string> unfit_layouts(const SettingsSearchReport& search) {
   return items;
 }
 
-std::string family_in_words(const SettingsSearchReport& search, const SettingResult& tried) {
-  if (is_ddp(search)) return hook_in_words(std::get<Ddp>(tried.strategy)) + changes_in_words(search, tried);
-  return describe(family_of(tried.strategy)) + changes_in_words(search, tried);
+std::string family_in_words(const SettingsSearchReport& search, const Answer& tried) {
+  if (is_ddp(search)) return hook_in_words(std::get<Ddp>(tried.job.strategy)) + changes_in_words(tried);
+  return describe(family_of(tried.job.strategy)) + changes_in_words(tried);
 }
 
 std::vector<std::string> left_out(const SettingsSearchReport& search) {
@@ -343,10 +340,10 @@ void write_table(std::ostream& out, const SettingsSearchReport& search, const St
   write_wrapped(out, about, style, Paint::dim);
   out << '\n';
   Fields fields{out, style};
-  fields.add("best", setting_in_words(search, search.optimum().best), Paint::bold);
+  fields.add("best", setting_in_words(search.optimum().best), Paint::bold);
   fields.add("", verdict(search));
   out << '\n';
-  if (const auto& best = search.optimum().best; search.goal() && best.failure_reason.empty()) {
+  if (const auto& best = search.optimum().best; search.goal() && best.can_run()) {
     add_training(fields, *search.goal(), training_of(*search.goal(), best.metrics, best.range));
     out << '\n';
   }
@@ -354,7 +351,7 @@ void write_table(std::ostream& out, const SettingsSearchReport& search, const St
   write_hooks(out, search, style);
   write_values(out, search, style);
   write_remarks(out, search, style);
-  const auto snippet = snippet_of(search.job_of(search.optimum().best));
+  const auto snippet = snippet_of(search.optimum().best.job);
   out << '\n' << style.paint(Paint::dim, fmt::format("  in {}", framework_of(search))) << "\n\n";
   std::istringstream code{snippet.text};
   for (std::string line; std::getline(code, line);) out << (line.empty() ? "" : "    ") << line << '\n';

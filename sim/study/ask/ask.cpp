@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include "sim/base/problem.hpp"
 #include "sim/nccl/rank_order.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 
@@ -13,12 +14,6 @@ Run ask(Scenario scenario, const AskOptions& options) {
                   options.micro_batches, options.timelines);
 }
 
-Run ask(Scenario scenario, const Settings& changes, const AskOptions& options,
-        const std::vector<StorageTier>& tiers) {
-  set_keys(scenario, changes, tiers);
-  return ask(std::move(scenario), options);
-}
-
 Run ask(Scenario scenario, Job job, const AskOptions& options) {
   scenario.job = std::move(job);
   scenario.platform = with_loaders(std::move(scenario.platform), scenario.job);
@@ -27,26 +22,61 @@ Run ask(Scenario scenario, Job job, const AskOptions& options) {
 
 Answer answer_of(const Run& run) {
   const auto& [job, platform] = std::tie(run.scenario.job, run.scenario.platform);
-  return {.platform = platform.name,
+  const auto memory = memory_range(run.scenario, run.measured.memory);
+  return {.job = job,
+          .platform = platform.name,
           .gpus = job.gpus,
           .nodes = node_count(platform, job.gpus),
           .metrics = run.measured.metrics,
           .range = run.range,
           .errors = run.errors,
-          .memory = run.measured.memory.needed(),
-          .verdict = memory_range(run.scenario, run.measured.memory).verdict,
+          .memory = memory.expected,
+          .verdict = memory.verdict,
           .bottleneck = run.measured.bottleneck,
           .provenance = provenance_class_of(run.step_basis),
           .price = platform.price,
           .basis = run.basis,
-          .warnings = run.warnings};
+          .warnings = run.warnings,
+          .failure_reason = memory.verdict > MemoryVerdict::tight ? verdict_in_words(memory) : ""};
 }
 
-std::variant<Answer, BeyondLimits> ask_within(const StepLimits& limits, Scenario scenario,
-                                              std::string_view engine) {
-  const auto simulated = simulate_within(limits, std::move(scenario), engine);
-  if (const auto* beyond = std::get_if<BeyondLimits>(&simulated)) return *beyond;
-  return answer_of(std::get<Run>(simulated));
+namespace {
+
+Answer within_limits(Scenario scenario, const QuestionOptions& options) {
+  auto job = scenario.job;
+  const auto simulated = simulate_within(options.limits, std::move(scenario), options.engine);
+  if (const auto* run = std::get_if<Run>(&simulated)) return answer_of(*run);
+  return {.outcome = Outcome::beyond_limits,
+          .job = std::move(job),
+          .memory = std::get<BeyondLimits>(simulated).needs.value_or(Bytes{})};
+}
+
+}  // namespace
+
+Answer answer_to(const Question& question, const QuestionOptions& options) {
+  auto scenario = *question.scenario;
+  if (question.job) scenario.job = *question.job;
+  set_keys(scenario, question.set, options.tiers);
+  const auto job = scenario.job;
+  Answer answer;
+  try {
+    answer = within_limits(std::move(scenario), options);
+  } catch (const ConfigError& error) {
+    if (question.must_run) throw;
+    answer = {.outcome = Outcome::refused,
+              .job = job,
+              .verdict = MemoryVerdict::does_not_fit,
+              .failure_reason = error.problems().front().what};
+  }
+  answer.set = question.set;
+  return answer;
+}
+
+std::vector<Answer> answers_to(const std::vector<Question>& questions, const QuestionOptions& options,
+                               const ForEach& for_each) {
+  std::vector<Answer> answers(questions.size());
+  for_each(questions.size(), [&](std::size_t i) { answers[i] = answer_to(questions[i], options); });
+  return answers;
 }
 
 }  // namespace gradway

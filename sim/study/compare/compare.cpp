@@ -48,30 +48,30 @@ std::vector<std::size_t> by_cost(const std::vector<Answer>& alternatives) {
 
 namespace {
 
-/// @param figure of an alternative, which has none without a price
+/// @param figure of an answer, which has none without a price
 template <class Figure>
-Leaders leaders_by(const std::vector<Answer>& alternatives, const Figure& figure) {
+Leaders leaders_by(const std::vector<const Answer*>& answers, const Figure& figure) {
   std::vector<std::optional<Choice>> choices;
-  for (const auto& alternative : alternatives) {
-    const std::optional<double> value = figure(alternative.metrics);
-    choices.push_back(value ? std::optional{alternative.choice(*value)} : std::nullopt);
+  for (const auto* answer : answers) {
+    const std::optional<double> value = answer != nullptr ? figure(answer->metrics) : std::nullopt;
+    choices.push_back(value ? std::optional{answer->choice(*value)} : std::nullopt);
   }
   return leaders_of(choices);
 }
 
 }  // namespace
 
-Leaders fastest(const std::vector<Answer>& alternatives) {
-  return leaders_by(alternatives, [](const Metrics& metrics) { return 1 / metrics.samples_per_s; });
+Ranking ranking_of(const std::vector<const Answer*>& answers) {
+  using Figure = std::optional<double>;
+  return {leaders_by(answers, [](const Metrics& metrics) { return Figure{1 / metrics.samples_per_s}; }),
+          leaders_by(answers, [](const Metrics& metrics) { return metrics.cost_usd_per_million_samples; }),
+          leaders_by(answers, [](const Metrics& metrics) { return Figure{metrics.step_time.value()}; })};
 }
 
-Leaders shortest_step(const std::vector<Answer>& alternatives) {
-  return leaders_by(alternatives, [](const Metrics& metrics) { return metrics.step_time.value(); });
-}
-
-Leaders cheapest(const std::vector<Answer>& alternatives) {
-  return leaders_by(alternatives,
-                    [](const Metrics& metrics) { return metrics.cost_usd_per_million_samples; });
+Ranking ranking_of(const std::vector<Answer>& answers) {
+  std::vector<const Answer*> all;
+  for (const auto& answer : answers) all.push_back(&answer);
+  return ranking_of(all);
 }
 
 std::vector<bool> pareto_front(const std::vector<Answer>& alternatives) {

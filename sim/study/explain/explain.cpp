@@ -23,7 +23,8 @@ std::optional<Counterfactual> with_slow_gpu(const Scenario& scenario, std::strin
                        .words = fmt::format("one GPU of {} whose kernels take {:.0f} % longer",
                                             scenario.job.gpus, 100 * (slow_gpu_factor - 1)),
                        .set = {{"job.slow_gpu", fmt::format("{}", slow_gpu_factor)}}}};
-  slow.step_time = ask(scenario, slow.set, {.engine = engine}).measured.metrics.step_time;
+  slow.step_time = answer_to({.scenario = &scenario, .set = slow.set, .must_run = true}, {.engine = engine})
+                       .metrics.step_time;
   return slow;
 }
 
@@ -40,19 +41,6 @@ std::vector<Counterfactual> other_exchanges(const Run& run) {
     if (const auto time = mean_step(changed); time < step) answers.push_back({std::move(what_if), time});
   }
   std::ranges::stable_sort(answers, {}, &Counterfactual::step_time);
-  return answers;
-}
-
-std::vector<Counterfactual> answers_to(std::vector<WhatIf> what_ifs, const Scenario& scenario,
-                                       const std::vector<StorageTier>& tiers, std::string_view engine,
-                                       int threads) {
-  std::vector<Counterfactual> answers(what_ifs.size());
-  for_each_in_parallel(answers.size(), threads, [&](std::size_t i) {
-    const auto run = ask(scenario, what_ifs[i].set, {.engine = engine}, tiers);
-    const auto& memory = run.measured.memory;
-    answers[i] = {std::move(what_ifs[i]), run.measured.metrics.step_time};
-    if (!fits(run.scenario, memory)) answers[i].verdict = memory_range(run.scenario, memory).verdict;
-  });
   return answers;
 }
 
@@ -116,6 +104,18 @@ void add_staging(Explanation& explanation, const Scenario& scenario, std::string
 
 }  // namespace
 
+std::vector<Counterfactual> counterfactuals(const std::vector<WhatIf>& what_ifs, const Scenario& scenario,
+                                            const QuestionOptions& options, int threads, bool must_run) {
+  std::vector<Question> questions;
+  for (const auto& what_if : what_ifs)
+    questions.push_back({.scenario = &scenario, .set = what_if.set, .must_run = must_run});
+  const auto answers = answers_to(questions, options, in_parallel(threads));
+  std::vector<Counterfactual> list;
+  for (std::size_t i = 0; i < answers.size(); ++i)
+    list.push_back({what_ifs[i], answers[i].metrics.step_time, answers[i].verdict, answers[i].memory});
+  return list;
+}
+
 Explanation explain(const Scenario& scenario, std::string_view engine, int threads,
                     const std::optional<StorageTier>& drive) {
   Explanation explanation{.run = ask(scenario, {.engine = engine, .micro_batches = FoldMicroBatches::no})};
@@ -134,8 +134,9 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
   }
 
   add_staging(explanation, scenario, engine, threads);
-  auto answers = answers_to(what_ifs(run, overlap ? overlap->limit : std::nullopt, drive), scenario,
-                            tiers_of(scenario.job.input, drive), engine, threads);
+  auto answers =
+      counterfactuals(what_ifs(run, overlap ? overlap->limit : std::nullopt, drive), scenario,
+                      {.engine = engine, .tiers = tiers_of(scenario.job.input, drive)}, threads, true);
   if (overlap && trains(run.scenario.job.strategy))
     answers.push_back({{.name = "perfect_overlap",
                         .words = "all communication overlapped by kernels without contention (a bound, not a "

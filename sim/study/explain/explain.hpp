@@ -8,6 +8,7 @@
 #include "sim/campaign/local_sgd.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/study/ask/ask.hpp"
 #include "sim/study/explain/overlap.hpp"
 #include "sim/study/explain/what_ifs.hpp"
 #include "sim/study/staging/ways_in.hpp"
@@ -21,12 +22,17 @@ inline constexpr double least_gain = 0.01;
 /// Step time with one thing changed.
 struct Counterfactual : WhatIf {
   Seconds step_time{};
-  MemoryVerdict verdict = MemoryVerdict::fits;  ///< not `fits` if the expected memory exceeds the GPU's
-  Bytes needs{};                                ///< expected memory, of changes that save memory
+  MemoryVerdict verdict = MemoryVerdict::fits;
+  Bytes needs{};  ///< expected memory
 
   /// Share of the step that it saves; negative if the step gets longer.
   double gain(Seconds step) const { return (step - step_time) / step; }
 };
+
+/// Simulates each what-if. What NCCL refuses does not fit, unless all must run.
+/// @throws ConfigError if all must run and NCCL refuses one
+std::vector<Counterfactual> counterfactuals(const std::vector<WhatIf>& what_ifs, const Scenario& scenario,
+                                            const QuestionOptions& options, int threads, bool must_run);
 
 /// Slowdown of the kernels of the straggler that `explain` simulates: the least that monitors of production
 /// jobs report (GREYHOUND, ATC 2025: 10 % of an iteration).

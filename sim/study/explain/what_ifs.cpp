@@ -9,12 +9,16 @@
 #include "sim/base/problem.hpp"
 #include "sim/campaign/local_sgd.hpp"
 #include "sim/cost/nccl_settings.hpp"
+#include "sim/nccl/rank_order.hpp"
 #include "sim/plan/input/batch_cost.hpp"
 #include "sim/platform/networks.hpp"
 #include "sim/platform/with_network.hpp"
 #include "sim/platform/with_speeds.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
-#include "sim/study/search/strategy_settings.hpp"
+#include "sim/scenario/strategy_facts.hpp"
+#include "sim/scenario/value_text.hpp"
+#include "sim/scenario/values_to_try.hpp"
+#include "sim/workload/blocks.hpp"
 
 namespace gradway {
 namespace {
@@ -83,14 +87,9 @@ class WhatIfs {
     faster("no_launch_cost", "launches that cost the CPU nothing", launches, practically_infinite);
   }
 
+  /// Settings of the strategy whose effect has words, at values that it does not have.
   void add_sharding(const Scenario& scenario) {
-    for (const auto& setting : strategy_settings(scenario)) {
-      for (const auto& value : setting.values) {
-        auto name = fmt::format("{}_{}", setting.name, value.text);
-        std::ranges::replace(name, ' ', '_');
-        add(!value.words.empty(), std::move(name), value.words, {{setting.key, value.text}});
-      }
-    }
+    std::visit([&](const auto& strategy) { add_settings(strategy, scenario); }, job_.strategy);
   }
 
   void add_loader(const Gpu& gpu) {
@@ -153,8 +152,7 @@ class WhatIfs {
     add(!model.tables.empty() && job_.gpus > 1, fmt::format("tables_{}", name_of(sharding)),
         sharding == row_wise ? "embedding tables divided by rows" : "whole embedding tables on the ranks",
         {{"parallel.tables", std::string{name_of(sharding)}}});
-    const auto* ddp = std::get_if<Ddp>(&job_.strategy);
-    add(ddp != nullptr && ddp->searches_each_step(), "static_graph",
+    add(settings_or_defaults<Ddp>(job_.strategy).searches_each_step(), "static_graph",
         "a static graph, without the search for unused parameters", {{"strategy.static_graph", "true"}});
   }
 
@@ -187,6 +185,15 @@ class WhatIfs {
         {{"nccl.NCCL_IB_QPS_PER_CONNECTION", fmt::to_string(queue_pairs)}});
   }
 
+  /// What saves memory, with the samples of a step as they are.
+  void add_savings(const Model& model) {
+    add_recompute(model);
+    add_loss(model);
+    for (int parts = 2; parts <= job_.batch_per_gpu; parts *= 2)
+      if (job_.batch_per_gpu % parts == 0) add_parts(parts);
+    std::visit([&](const auto& strategy) { save_memory(strategy, model); }, job_.strategy);
+  }
+
   void add_exchanges(const LocalSgd& local, const WanSettings& wan) {
     add(true, "inner_steps_2x", "twice as many inner steps",
         {{"strategy.inner_steps", fmt::to_string(local.inner_steps * 2)}});
@@ -209,6 +216,132 @@ class WhatIfs {
   void add(bool can_help, std::string name, std::string words, Settings set) {
     if (can_help && is_possible(job_, set))
       list_.push_back({std::move(name), std::move(words), std::move(set)});
+  }
+
+  void add_setting(bool can_help, const char* key, const std::string& value, std::string words) {
+    const std::string_view name{key};
+    auto what_if = fmt::format("{}_{}", name.substr(name.find('.') + 1), value);
+    std::ranges::replace(what_if, ' ', '_');
+    add(can_help, std::move(what_if), std::move(words), {{key, value}});
+  }
+
+  void add_settings(const auto&, const Scenario&) {}
+
+  void add_settings(const Fsdp& fsdp, const Scenario& scenario) {
+    const bool is_kept = fsdp.reshard == Fsdp::kept;
+    add_wraps(fsdp.wrap, scenario);
+    add_setting(is_kept, "strategy.reshard_after_forward", "true", "parameters freed after the forward pass");
+    add_setting(!is_kept, "strategy.reshard_after_forward", "false", kept_parameters);
+    add_setting(fsdp.forward_prefetch == 0, "strategy.forward_prefetch", "1", early_gather);
+    add_replicas(fsdp.replicate, scenario);
+  }
+  void add_settings(const Fsdp1& fsdp, const Scenario& scenario) {
+    const bool is_full = fsdp.sharding == Fsdp1::Sharding::full_shard;
+    add_wraps(fsdp.wrap, scenario);
+    add_setting(is_full, "strategy.sharding_strategy", "shard_grad_op", kept_parameters);
+    add_setting(!fsdp.forward_prefetch, "strategy.forward_prefetch", "true", early_gather);
+    add_replicas(fsdp.replicate, scenario);
+  }
+  void add_settings(const Zero& zero, const Scenario&) {
+    add_setting(!zero.overlaps(), "strategy.overlap_comm", "true", early_reductions);
+  }
+  void add_settings(const DistributedOptimizer& optimizer, const Scenario&) {
+    const bool overlaps = optimizer.overlap_grad_reduce;
+    add_setting(!overlaps, "strategy.overlap_grad_reduce", "true", early_reductions);
+    add_setting(overlaps && !optimizer.overlap_param_gather, "strategy.overlap_param_gather", "true",
+                "all-gathers during the next forward pass");
+  }
+
+  /// Twice and four times as many blocks together.
+  void add_wraps(const Wrap& wrap, const Scenario& scenario) {
+    const auto values = values_to_try(scenario, "strategy.wrap");
+    for (const int times : {2, 4}) {
+      const auto text = value_text(value::Wrapping{}, std::int64_t{times} * wrap.blocks);
+      const bool is_tried = std::ranges::find(values, text) != values.end();
+      add_setting(wrap.blocks > 0 && is_tried, "strategy.wrap", text, text + " a group");
+    }
+  }
+
+  void add_replicas(int replicate, const Scenario& scenario) {
+    const auto nodes = node_count(scenario.platform, job_.gpus);
+    add_setting(replicate == 1 && nodes > 1 && nodes < job_.gpus && job_.gpus % nodes == 0,
+                "parallel.replicate", fmt::to_string(nodes),
+                "sharded within each node, replicated over the nodes");
+  }
+
+  static constexpr auto kept_parameters = "parameters kept after the forward pass";
+  static constexpr auto early_gather =
+      "the all-gather of the next group launched before the kernels of this one";
+  static constexpr auto early_reductions = "reductions during the backward pass";
+
+  /// Blocks recomputed in the backward pass.
+  void add_recompute(const Model& model) {
+    if (model.profile || blocks_of(model).count == 0) return;
+    const Settings full{{"job.recompute", "full"}};
+    const bool is_full = job_.recompute == Recompute::full;
+    if (job_.recompute == Recompute::none && model.causal_heads > 0) {
+      const bool is_megatron = has_megatron_modules(job_);
+      add(true, "recompute_op",
+          is_megatron ? "the core of attention recomputed"
+                      : "blocks recomputed except for attention and every second product",
+          {{"job.recompute", is_megatron ? "selective" : "selective_op"}});
+    }
+    add(!is_full, "recompute", "blocks recomputed", full);
+    add(is_full && job_.recompute_every > 1, "recompute", "all blocks recomputed",
+        {{"job.recompute_every", "1"}});
+    if (!model.run || job_.recompute_offload || job_.cuda_graphs != CudaGraphs::none) return;
+    auto offload = is_full ? Settings{} : full;
+    offload.emplace_back("job.recompute_offload", "true");
+    add(true, "recompute_offload", "blocks recomputed from inputs in host memory", std::move(offload));
+  }
+
+  void add_loss(const Model& model) {
+    constexpr int default_chunk = 256;
+    const bool has_logits = model.causal_heads > 0 && model.run && !model.captured;
+    const auto tokens = job_.sequence > 0 ? job_.sequence : model.tokens_per_sample;
+    if (!has_logits || job_.loss_chunk > 0 || job_.layout.tensor > 1 || has_megatron_modules(job_) ||
+        tokens / job_.layout.context <= default_chunk)
+      return;
+    add(true, "loss_chunk", fmt::format("the loss in chunks of {} tokens", default_chunk),
+        {{"job.loss_chunk", fmt::to_string(default_chunk)}});
+  }
+
+  void add_parts(int parts) {
+    const auto batch = job_.batch_per_gpu / parts;
+    const auto micro_batches = job_.accumulate * parts;
+    add(true, "accumulate", fmt::format("{} micro-batches of {} a GPU", micro_batches, batch),
+        {{"job.batch_per_gpu", fmt::to_string(batch)}, {"job.accumulate", fmt::to_string(micro_batches)}});
+  }
+
+  void save_memory(const auto&, const Model&) {}
+
+  void save_memory(const Fsdp& fsdp, const Model&) {
+    add(!fsdp.cpu_offload, "cpu_offload", "parameters, gradients and states in host memory",
+        {{"strategy.cpu_offload", "true"}});
+  }
+
+  void save_memory(const Ddp& ddp, const Model& model) {
+    add(!ddp.gradient_as_bucket_view, "bucket_view", "gradients as views into DDP's buckets",
+        {{"strategy.gradient_as_bucket_view", "true"}});
+    if (job_.gpus == 1 || job_.layout.model_parallel_ranks() > 1 || !model.tables.empty() || job_.local_sgd ||
+        job_.cuda_graphs != CudaGraphs::none)
+      return;
+    Settings sharded{{"strategy.kind", "fsdp"}};
+    if (is_half(job_.precision) && !half_parameters(job_))
+      sharded.emplace_back("strategy.param_dtype", name_of(job_.precision));
+    add(true, "fsdp", "FSDP2 instead of DDP", sharded);
+    sharded.emplace_back("strategy.cpu_offload", "true");
+    add(true, "fsdp_offload", "FSDP2 with parameters, gradients and states in host memory",
+        std::move(sharded));
+  }
+
+  void save_memory(const Zero& zero, const Model&) {
+    constexpr int most_sharded = 3;
+    for (int stage = zero.stage + 1; stage <= most_sharded; ++stage)
+      add(true, fmt::format("zero_{}", stage), fmt::format("ZeRO stage {}", stage),
+          {{"strategy.stage", fmt::to_string(stage)}});
+    add(!zero.offload_optimizer, "offload_optimizer", "optimizer states in host memory",
+        {{"strategy.offload_optimizer", "true"}});
   }
 
   void add_reads() {
@@ -282,6 +415,12 @@ std::vector<WhatIf> what_ifs(const Run& run, const std::optional<ChannelLimit>& 
   rows.add_program(run.scenario.model);
   if (platform.network && platform.collectives != CollectiveRules::ideal && platform.nodes > 1)
     rows.add_network(*platform.network);
+  return rows.list();
+}
+
+std::vector<WhatIf> memory_what_ifs(const Scenario& scenario) {
+  WhatIfs rows{scenario.job};
+  rows.add_savings(scenario.model);
   return rows.list();
 }
 

@@ -30,6 +30,10 @@ struct WhatIf {
 std::vector<WhatIf> what_ifs(const Run& run, const std::optional<ChannelLimit>& limit,
                              const std::optional<StorageTier>& drive);
 
+/// What can save memory of the GPU without other samples in a step, each as one change. Those of the same
+/// name save more and more.
+std::vector<WhatIf> memory_what_ifs(const Scenario& scenario);
+
 /// Other settings of the exchanges between the workers of local SGD. @pre workers exchange over a WAN
 std::vector<WhatIf> exchange_what_ifs(const Job& job);
 

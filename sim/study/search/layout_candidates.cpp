@@ -10,6 +10,7 @@
 #include "sim/base/problem.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/study/search/layout_requirements.hpp"
 #include "sim/study/search/layouts.hpp"
 #include "sim/workload/blocks.hpp"
@@ -213,16 +214,14 @@ class Candidates {
   void add_strategies(Job job) {
     const auto data = job.replicas();
     if (is_megatron()) {
-      auto* optimizer = std::get_if<DistributedOptimizer>(&job.strategy);
-      auto strategy = optimizer != nullptr ? *optimizer : DistributedOptimizer{};
+      auto strategy = settings_or_defaults<DistributedOptimizer>(job.strategy);
       strategy.shards = true;
       strategy.overlap_grad_reduce = strategy.overlap_param_gather = data > 1;
       return add(std::move(job), strategy);
     }
-    const auto* ddp = std::get_if<Ddp>(&job.strategy);
-    if (data == 1 && ddp == nullptr) return add(std::move(job), NoExchange{});
+    if (data == 1 && !is_ddp(job.strategy)) return add(std::move(job), NoExchange{});
     const bool is_whole = job.layout.model_parallel_ranks() == 1 && job.layout.expert == 1;
-    if (data == 1 || is_whole) add(job, ddp != nullptr ? *ddp : Ddp{});
+    if (data == 1 || is_whole) add(job, settings_or_defaults<Ddp>(job.strategy));
     if (data == 1) return;
     auto fsdp = fsdp_of(job);
     add(job, fsdp);

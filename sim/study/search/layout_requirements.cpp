@@ -102,14 +102,4 @@ Seconds RequirementEstimator::least_time_of(const Job& job) {
                    launches / job.layout.pipeline * job.accumulate});
 }
 
-std::variant<LayoutResult, BeyondLimits> simulate_layout(const Scenario& written, const Job& job,
-                                                         const StepLimits& limits,
-                                                         const std::string& engine) {
-  auto scenario = written;
-  scenario.job = job;
-  auto answer = ask_within(limits, std::move(scenario), engine);
-  if (const auto* beyond = std::get_if<BeyondLimits>(&answer)) return *beyond;
-  return LayoutResult{std::move(std::get<Answer>(answer)), job};
-}
-
 }  // namespace gradway

@@ -2,16 +2,12 @@
 #pragma once
 
 #include <map>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <variant>
-#include <vector>
 
 #include "sim/compute/compute_costs.hpp"
-#include "sim/run/simulate_within.hpp"
 #include "sim/scenario/scenario.hpp"
-#include "sim/study/search/layouts.hpp"
+#include "sim/study/search/search.hpp"
 
 namespace gradway {
 
@@ -30,13 +26,6 @@ inline LayoutKind kind_of(const Job& job) {
 
 /// Enough micro-batches to fill the pipeline. More of them need no more memory and take the same time each.
 int enough_micro_batches(const Job& job);
-
-/// Memory of a candidate, and a lower bound of its step time.
-struct Requirements {
-  Bytes needs{};             ///< without NCCL's buffers
-  bool surely_fits = false;  ///< without NCCL's buffers
-  Seconds at_least{};
-};
 
 /// Estimates memory and lower bounds of the step time of candidates of one kind without simulating them.
 class RequirementEstimator {
@@ -69,10 +58,5 @@ class RequirementEstimator {
 /// @throws ConfigError if the scenario's job cannot be distributed, or its framework's layouts are not
 /// searched
 void check_can_be_cut(const Scenario& written);
-
-/// Simulates a layout within limits.
-/// @throws ConfigError if NCCL refuses it
-std::variant<LayoutResult, BeyondLimits> simulate_layout(const Scenario& written, const Job& job,
-                                                         const StepLimits& limits, const std::string& engine);
 
 }  // namespace gradway

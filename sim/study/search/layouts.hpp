@@ -2,48 +2,28 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "sim/base/progress.hpp"
 #include "sim/config/set_keys.hpp"
-#include "sim/study/ask/ask.hpp"
-#include "sim/study/search/optimize.hpp"
+#include "sim/study/search/search.hpp"
 
 namespace gradway {
 
-/// A layout that was tried, and its result.
-struct LayoutResult : Answer {
-  Job job;
-};
+/// `unfit` has for each partition of the model the layout with the least memory.
+struct LayoutSearchResult : TriedCandidates {
+  Leaders leaders{};                ///< of `ranked`
+  std::vector<bool> on_front{};     ///< per ranked layout: no other is as fast with as little memory
+  std::vector<Answer> key_gains{};  ///< keys that make the fastest faster and still fit; last: all together
+  std::size_t candidates = 0;       ///< that the rules allow
+  std::size_t slower = 0;           ///< not simulated to the end, because their lower bound is too slow
 
-/// The result of the fastest layout with unsearched keys changed.
-struct KeyGain : Answer {
-  Settings set{};
-};
-
-struct LayoutSearchResult {
-  std::vector<LayoutResult> ranked;   ///< the fastest first
-  Leaders leaders;                    ///< of `ranked`
-  std::vector<bool> on_front;         ///< per ranked layout: no other is as fast with as little memory
-  std::vector<LayoutResult> unfit;    ///< per partition of the model the layout with the least memory, sorted
-  std::vector<LayoutResult> refused;  ///< by NCCL
-  std::vector<KeyGain> key_gains;     ///< keys that make the fastest faster and still fit; last: all together
-  std::size_t candidates = 0;         ///< that the rules allow
-  std::size_t do_not_fit = 0;
-  std::size_t simulated = 0;
-  std::size_t slower = 0;     ///< not simulated to the end, because their lower bound is too slow
-  std::size_t not_tried = 0;  ///< because the search was stopped
-
-  std::optional<Job> written;  ///< the job of the scenario, if it is among those that were tried
+  std::optional<Job> written{};  ///< the job of the scenario, if it is among those that were tried
 
   bool is_written(std::size_t ranked_index) const;
   /// Index of the fastest; if its memory is tight, of the fastest that is tied with it and certainly fits.
   std::size_t recommended_index() const;
-  const LayoutResult& recommended() const { return ranked[recommended_index()]; }
+  const Answer& recommended() const { return ranked[recommended_index()]; }
 };
 
 /// Layouts of the scenario's job with this global batch, by the rules of its framework:
@@ -74,48 +54,6 @@ std::vector<Settings> unsearched_keys(const Model& model, const Gpu& gpu, const 
 /// Whether the model has layers for tensor parallelism or blocks for pipeline stages.
 bool can_be_distributed(const Model& model);
 
-/// How far a search of layouts goes.
-struct SearchEffort {
-  std::size_t best = 1;  ///< layouts to find
-  double margin = 0;     ///< what may be faster by this share of the step time at most is not simulated
-  int patience = 0;  ///< simulations in a row that find nothing faster, after which it ends; 0: any number
-  double most_passes = 0;    ///< of a step, relative to those of the fastest so far; 0: any number
-  std::size_t together = 8;  ///< layouts that are simulated under the same limit, in parallel
-  std::size_t refined = 8;   ///< of the best layouts: those tried without sequence parallelism, and with
-                             ///< selective checkpoints
-  bool only_surely_fitting = false;  ///< unless none certainly fits
-  /// Layouts with other numbers of chunks and with repeated shards are tried for the fastest only.
-  bool has_variants_last = false;
-  bool tries_other_keys = true;  ///< keys that are not searched, on the fastest layout
-};
-
-/// Finds the `best` layouts with the least step time, and the fastest that certainly fits: those that
-/// simulating all candidates finds.
-constexpr SearchEffort exact_search(std::size_t best) {
-  return {.best = best};
-}
-
-/// Finds a layout that certainly fits and is close to the fastest such one, in a fraction of the time
-/// (sim/decisions/0063-find-a-layout-fast-for-plans.md).
-constexpr SearchEffort quick_search() {
-  return {.margin = 0.02,
-          .patience = 8,
-          .most_passes = 16,
-          .together = 1,
-          .refined = 1,
-          .only_surely_fitting = true,
-          .has_variants_last = true,
-          .tries_other_keys = false};
-}
-
-struct LayoutSearchOptions {
-  std::string engine = "fluid";  ///< a name from engines()
-  ForEach for_each = in_parallel(1);
-  ProgressCallback on_progress{};  ///< called by the threads of `for_each`
-  /// Asked now and then: if true, the search ends with the best so far, once it has one.
-  std::function<bool()> is_stopped{};
-};
-
 /// Searches layouts for a step of `global_batch` samples. Candidates are simulated in the order of a lower
 /// bound, which is the kernels of a stage and the latency of the pipeline up to it, or the CPU's launches,
 /// until no other can be among those to find. The job as it is written is tried first, if it has this global
@@ -124,6 +62,6 @@ struct LayoutSearchOptions {
 /// with it, selective checkpoints with the fastest ones.
 /// @throws SimulationError if a simulation could not finish, ConfigError if no layout exists
 LayoutSearchResult search_layouts(const Scenario& written, int global_batch, const SearchEffort& effort,
-                                  const LayoutSearchOptions& options = {});
+                                  const SearchOptions& options = {});
 
 }  // namespace gradway

@@ -13,48 +13,49 @@
 
 namespace gradway {
 
-/// A setting that was simulated, and its result.
-struct SettingResult : Answer {
-  std::size_t job = 0;  ///< index in SearchSpace::jobs
-  Strategy strategy{};
-};
-
-/// Step time divided by samples, by which steps of different batches are compared.
-Seconds time_per_sample(const Job& job, const SettingResult& tried);
-Choice choice_of(const Job& job, const SettingResult& tried);
-
 /// The best with one setting reverted to the framework's default or, for keys of the job, to the value of the
 /// scenario.
 struct RevertedSetting {
   std::string key;  ///< "bucket_cap", "wrap", "input.loader_workers"; empty: the whole job
-  SettingResult without;
+  Answer without;
 };
 
 /// A point of the curve over bucket caps, with all other settings of the best.
 struct CapPoint {
   int mib = 0;
-  SettingResult tried;
+  Answer tried;
 };
 
 /// The recommended setting among those with one value of a searched key.
 struct BestOfValue {
-  std::string setting;                 ///< "wrap", "input.loader_workers"
-  std::string value;                   ///< "4 blocks"; empty: the framework's default
-  std::optional<SettingResult> tried;  ///< none if no such setting can run and keeps the limits
+  std::string setting;          ///< "wrap", "input.loader_workers"
+  std::string value;            ///< "4 blocks"; empty: the framework's default
+  std::optional<Answer> tried;  ///< none if no such setting can run and keeps the limits
 };
 
 struct Optimum {
-  SettingResult best;      ///< recommended: of all that are tied with the fastest, the fewest changes
-  SettingResult fastest;   ///< by expected figures alone
-  SettingResult defaults;  ///< the framework's defaults in the job as written
-  SettingResult as_written;
-  std::vector<SettingResult> best_of_hooks;  ///< DDP: one per hook and rank with settings that fit
+  Answer best;      ///< recommended: of all that are tied with the fastest, the fewest changes
+  Answer fastest;   ///< by expected figures alone
+  Answer defaults;  ///< the framework's defaults in the job as written
+  Answer as_written;
+  std::vector<Answer> best_of_hooks;  ///< DDP: one per hook and rank with settings that fit
   /// For sharded strategies and keys of the job: one per searched value.
   std::vector<BestOfValue> best_of_values;
   std::vector<RevertedSetting> reverted;  ///< one per searched setting of the best that is not at its default
   std::vector<CapPoint> curve;            ///< logarithmically spaced; empty if caps were not searched
   std::optional<CapRange> flat;           ///< caps around that of the best within `flatness` of it
   bool is_flat_to_end = false;            ///< `flat` includes all larger caps
+
+  /// Relative gain in throughput of the best over another setting: 0.2 is 20 % more.
+  double gain_over(const Answer& setting) const;
+  /// Whether another setting is tied with the best, as are all settings between them.
+  bool is_tied_with_best(const Answer& setting) const;
+  /// Probability that the best is faster than the other.
+  double best_is_faster(const Answer& setting) const;
+
+ private:
+  /// The settings above that can run.
+  std::vector<const Answer*> named() const;
 };
 
 /// A cap is as good as the best if it takes at most this fraction longer.
@@ -65,10 +66,10 @@ inline constexpr double flatness = 0.01;
 Strategy family_of(Strategy strategy);
 
 struct SearchResult {
-  std::optional<Optimum> optimum;       ///< none if no setting can run
-  std::vector<SettingResult> left_out;  ///< settings that cannot run: of each family the smallest
+  std::optional<Optimum> optimum;  ///< none if no setting can run
+  std::vector<Answer> left_out;    ///< settings that cannot run: of each family the smallest
   /// The fastest of each family without a setting that keeps the limits of the training.
-  std::vector<SettingResult> missed;
+  std::vector<Answer> missed;
   bool none_meets = false;  ///< no setting keeps the limits: all are ranked, and `missed` is empty
   double settings = 0;      ///< size of the search space
   std::size_t simulated = 0;

@@ -1,131 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
-#include <optional>
+#include <cstddef>
+#include <functional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "sim/study/search/optimize.hpp"
+#include "sim/base/progress.hpp"
+#include "sim/study/ask/ask.hpp"
 
 namespace gradway {
 
-/// A point of the search space.
-struct Setting {
-  std::size_t job = 0;  ///< index in SearchSpace::jobs
-  Strategy strategy;
+/// How far a search goes.
+struct SearchEffort {
+  std::size_t best = 1;  ///< candidates to find
+  double margin = 0;     ///< what may be faster by this share of the step time at most is not simulated
+  int patience = 0;  ///< simulations in a row that find nothing faster, after which it ends; 0: any number
+  double most_passes = 0;    ///< of a step, relative to those of the fastest so far; 0: any number
+  std::size_t together = 8;  ///< groups that are simulated under the same limit, in parallel
+  std::size_t refined = 8;   ///< of the best layouts: those tried without sequence parallelism, and with
+                             ///< selective checkpoints
+  bool only_surely_fitting = false;  ///< unless none certainly fits
+  /// Layouts with other numbers of chunks and with repeated shards are tried for the fastest only.
+  bool has_variants_last = false;
+  bool tries_other_keys = true;  ///< keys that are not searched, on the fastest layout
 };
 
-/// Simulates settings and caches the results. Settings with the same step share a simulation.
-class SettingSimulator {
+/// Finds the `best` layouts with the least step time, and the fastest that certainly fits: those that
+/// simulating all candidates finds.
+constexpr SearchEffort exact_search(std::size_t best) {
+  return {.best = best};
+}
+
+/// Finds a layout that certainly fits and is close to the fastest such one, in a fraction of the time
+/// (sim/decisions/0063-find-a-layout-fast-for-plans.md).
+constexpr SearchEffort quick_search() {
+  return {.margin = 0.02,
+          .patience = 8,
+          .most_passes = 16,
+          .together = 1,
+          .refined = 1,
+          .only_surely_fitting = true,
+          .has_variants_last = true,
+          .tries_other_keys = false};
+}
+
+struct SearchOptions {
+  std::string engine = "fluid";  ///< a name from engines()
+  ForEach for_each = in_parallel(1);
+  ProgressCallback on_progress{};  ///< called by the threads of `for_each`
+  /// Asked now and then: if true, the search ends with the best so far, once it has one.
+  std::function<bool()> is_stopped{};
+};
+
+/// Memory of a candidate, and a lower bound of its step time.
+struct Requirements {
+  Bytes needs{};             ///< without NCCL's buffers
+  bool surely_fits = false;  ///< without NCCL's buffers
+  Seconds at_least{};
+};
+
+/// A job that may be tried.
+struct BoundedJob {
+  Job job;
+  Seconds at_least{};  ///< lower bound of its step time
+};
+
+/// Candidates that one thread tries in turn. Each needs at least as much memory as the one before.
+struct BoundedGroup {
+  std::vector<BoundedJob> candidates;
+  Seconds at_least = Seconds::infinite();
+
+  void add(Job job, Seconds least);
+  /// Of micro-batches through stages, which is what the simulation of the last candidate costs.
+  double passes() const;
+};
+
+/// Which candidates count.
+enum class Counted { all, all_and_the_fastest_that_fits, surely_fitting };
+
+/// The step times of the best candidates so far, and what another must stay below to be one of them.
+class BestSteps {
  public:
-  /// @param jobs must outlive this object; all have the same model
-  SettingSimulator(const std::vector<Scenario>& jobs, std::string engine, ForEach for_each)
-      : jobs_{jobs}, engine_{std::move(engine)}, for_each_{std::move(for_each)} {}
+  BestSteps(const SearchEffort& effort, Counted counted) : effort_{&effort}, counted_{counted} {}
 
-  /// Simulates the settings that are not cached. @throws the error of the first that failed
-  void try_all(const std::vector<Setting>& settings);
+  bool counts(bool surely_fits) const { return surely_fits || counted_ != Counted::surely_fitting; }
+  Seconds limit(bool may_surely_fit) const;
+  /// Whether a candidate with this lower bound may be one of those to find.
+  bool may_be_found(Seconds at_least, bool may_surely_fit = true) const;
+  bool is_too_deep(const BoundedGroup& group) const;
 
-  /// The result of a setting, which is simulated if it is not cached.
-  SettingResult get(const Setting& setting);
-
-  /// Whether the result is cached.
-  bool has(const Setting& setting) { return tried_.contains(key_of(setting)); }
-
-  std::size_t simulated() const { return tried_.size(); }
-
-  /// Settings that cannot run: the one of each family that needs the least memory, and each reason why NCCL
-  /// refuses a job once.
-  std::vector<SettingResult> left_out() const;
+  void begin_simulation() { ++in_vain_; }
+  void begin_search() { in_vain_ = 0; }
+  void add(const Answer& tried);
 
  private:
-  /// Everything that a step depends on: the job, the strategy in its canonical form, and the ends of DDP's
-  /// buckets instead of the cap. The effect of a static graph is not modelled.
-  using Key = std::tuple<std::size_t, Strategy, std::vector<int>>;
-  Key key_of(const Setting& setting);
-  SettingResult simulate_one(const Setting& setting) const;
-
-  const std::vector<Scenario>& jobs_;
-  std::string engine_;
-  ForEach for_each_;
-  std::map<BucketCap, std::vector<int>> bucket_ends_;  ///< by cap
-  std::map<Key, SettingResult> tried_;
+  const SearchEffort* effort_;
+  Counted counted_;
+  std::vector<Seconds> steps_;  ///< of all that were simulated, rising
+  Seconds best_that_surely_fits_ = Seconds::infinite();
+  double passes_ = 0;  ///< of the fastest
+  int in_vain_ = 0;    ///< simulations since the fastest was found, or the search began
 };
 
-/// The part of a search that is the same for all strategies: ranking and recommendation.
+/// What trying candidates gave.
+struct TriedCandidates {
+  std::vector<Answer> ranked{};   ///< those that run; at the end of a search the fastest first
+  std::vector<Answer> unfit{};    ///< with their memory alone
+  std::vector<Answer> refused{};  ///< by NCCL
+  std::size_t do_not_fit = 0;
+  std::size_t simulated = 0;
+  std::size_t not_tried = 0;  ///< because the search was stopped
+};
+
+/// Tries candidates of any kind, and finds the best of them: simulates groups in their order, several at a
+/// time, until no other can be among those to find.
 class Search {
  public:
-  /// @param defaults the strategy with the framework's defaults
-  Search(const SearchSpace& space, const Strategy& defaults, const std::string& engine,
-         const ForEach& for_each)
-      : space_{space},
-        all_{strategy_settings(space.jobs.front())},
-        defaults_{defaults},
-        tried_{space.jobs, engine, for_each} {}
-  virtual ~Search() = default;
+  /// Thread-safe.
+  using Estimate = std::function<Requirements(const Job&)>;
 
-  SearchResult run();
+  /// @param written the scenario whose job the candidates replace
+  Search(const Scenario& written, const SearchEffort& effort, const SearchOptions& options, Estimate estimate)
+      : written_{written},
+        effort_{effort},
+        options_{options},
+        estimate_{std::move(estimate)},
+        best_{effort, Counted::surely_fitting} {}
 
- protected:
-  Search(const Search&) = default;
-  Search& operator=(const Search&) = delete;
+  void try_first(std::vector<BoundedGroup> groups, Counted counted);
+  /// Tries candidates that are derived from the best ones.
+  void try_more(std::vector<BoundedGroup> groups);
 
-  /// Relative differences up to this are ignored.
-  static constexpr double negligible_difference = 1e-4;
-
-  /// Simulates the settings that may be the best.
-  virtual void try_settings() = 0;
-  /// All settings that `try_settings` may have simulated, by family.
-  virtual std::vector<Setting> settings() const = 0;
-  /// Adds the results that only this strategy has. @param ranked all settings that are ranked
-  virtual void add_details(Optimum& optimum, const std::vector<SettingResult>& ranked) = 0;
-  virtual double count_settings() const = 0;
-
-  const SearchSpace& space() const { return space_; }
-  SettingSimulator& tried() { return tried_; }
-  double cost(const SettingResult& tried) const {
-    return time_per_sample(space_.jobs[tried.job].job, tried).value();
-  }
-  /// All simulated settings that can run.
-  std::vector<SettingResult> candidates();
-  /// Of the settings that are tied with the fastest, the one with the fewest changes.
-  const SettingResult& recommended(const std::vector<const SettingResult*>& results) const;
+  /// @return all so far
+  TriedCandidates& sorted_by_time();
+  bool has_any() const { return !tried_.ranked.empty(); }
+  bool is_stopped() const { return has_any() && options_.is_stopped && options_.is_stopped(); }
 
  private:
-  /// Number of settings that differ from the framework's defaults.
-  int departures(const Strategy& strategy) const;
-  /// For each searched setting that is not at its default: its key, and the strategy with it reverted.
-  std::vector<std::pair<std::string, Strategy>> without_each(const Strategy& strategy) const;
-  std::pair<int, bool> changes(const SettingResult& tried) const;
-  const std::vector<Override>& changes_of(std::size_t job) const;
-  bool has_value(std::size_t job, const Axis& setting, const std::string& value) const;
-  std::optional<std::size_t> job_without(std::size_t job, const std::string& key) const;
-  void add_best_of_job_settings(Optimum& optimum, const std::vector<SettingResult>& ranked) const;
-  Choice choice(const SettingResult& tried) const { return choice_of(space_.jobs[tried.job].job, tried); }
-  const SettingResult& fastest_of(const std::vector<const SettingResult*>& results) const;
-  bool is_as_good(const SettingResult& fastest, const SettingResult& tried) const;
-  const SettingResult& simplest_of_best(const std::vector<const SettingResult*>& results) const;
-  bool meets_limits(const SettingResult& tried) const {
-    return meets(space_.goal, tried.metrics, tried.range);
-  }
-  std::vector<SettingResult> families_missing_limits(const std::vector<SettingResult>& fitting) const;
-  std::optional<Optimum> optimum(const std::vector<SettingResult>& ranked);
-  SettingResult revert_unneeded(SettingResult best, const SettingResult& fastest);
-  std::vector<RevertedSetting> reverted(const SettingResult& best);
+  struct GroupAnswer;
+  void try_groups(std::vector<BoundedGroup> groups);
+  void try_group(const BoundedGroup& group, GroupAnswer& answer) const;
+  void try_candidate(const Job& job, bool may_surely_fit, GroupAnswer& answer) const;
+  void take(GroupAnswer answer, bool is_new);
+  bool fits(Bytes needs) const;
 
-  const SearchSpace& space_;
-  std::vector<StrategySetting> all_;  ///< including those that are not searched
-  Strategy defaults_;
-  SettingSimulator tried_;
-  bool enforces_limits_ = true;  ///< settings that miss the limits of the training are not ranked
+  const Scenario& written_;
+  const SearchEffort& effort_;
+  const SearchOptions& options_;
+  Estimate estimate_;
+  TriedCandidates tried_;
+  BestSteps best_;
 };
-
-/// `optimize` for DDP.
-SearchResult search_ddp(const SearchSpace& space, const std::string& engine, const ForEach& for_each);
-
-/// `optimize` for sharded strategies.
-SearchResult search_sharded(const SearchSpace& space, const std::string& engine, const ForEach& for_each);
 
 }  // namespace gradway

@@ -15,6 +15,7 @@
 #include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/scenario/value_text.hpp"
+#include "sim/scenario/values_to_try.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {
@@ -263,11 +264,11 @@ class SearchReader {
     check_size(axes);
     for (std::size_t i = 0; i < point_count(axes); ++i) {
       const auto values = point_values(axes, i);
-      std::vector<Override> changes;
+      Settings set;
       for (std::size_t k = 0; k < axes.size(); ++k)
         if (written_value(written_.job.input, axes[k].key) != values[k])
-          changes.push_back(override_for(axes[k].key, values[k]));
-      if (!changes.empty()) add_job(std::move(changes));
+          set.emplace_back(searchable_.key_of(axes[k].key), values[k]);
+      if (!set.empty()) add_job(std::move(set));
     }
   }
 
@@ -282,9 +283,11 @@ class SearchReader {
     return values;
   }
 
-  void add_job(std::vector<Override> changes) {
+  void add_job(Settings set) {
+    std::vector<Override> changes;
+    for (const auto& [key, value] : set) changes.push_back(override_for(searchable_.name_of_key(key), value));
     asked_.space.jobs.push_back(load(changes));
-    asked_.space.changes.push_back(std::move(changes));
+    asked_.space.changes.push_back(std::move(set));
   }
 
   /// Adds each job with (or without) activation checkpointing, if `--over recompute` has no values.
@@ -296,10 +299,10 @@ class SearchReader {
            "write '--over recompute=none,full' to compare them nevertheless");
     auto& jobs = asked_.space.jobs;
     for (std::size_t job = 0, count = jobs.size(); job < count; ++job) {
-      auto changes = asked_.space.changes[job];
+      auto set = asked_.space.changes[job];
       const bool recomputes = runs_blocks_again(jobs[job].job.recompute);
-      changes.push_back(override_for(axis->key, recomputes ? "none" : "full"));
-      add_job(std::move(changes));
+      set.emplace_back(searchable_.key_of(axis->key), recomputes ? "none" : "full");
+      add_job(std::move(set));
       const auto added = jobs.size() - 1;
       asked_.space.recompute.push_back(recomputes ? RecomputeToTry{added, job} : RecomputeToTry{job, added});
     }
@@ -325,12 +328,10 @@ Ddp pytorch_defaults() {
 
 bool has(const SearchSpace& space, const Strategy& strategy) {
   const auto& job = space.jobs.front().job;
-  const auto* ddp = std::get_if<Ddp>(&strategy);
+  const auto ddp = settings_or_defaults<Ddp>(strategy);
   return std::ranges::all_of(strategy_settings(space.jobs.front()), [&](const StrategySetting& setting) {
-    if (ddp != nullptr && setting.name == "powersgd_rank" && ddp->comm_hook != CommHook::powersgd)
-      return true;
-    if (ddp != nullptr && setting.name == "bucket_cap" && space.any_bucket_cap && ddp->bucket_cap)
-      return true;
+    if (setting.name == "powersgd_rank" && ddp.comm_hook != CommHook::powersgd) return true;
+    if (setting.name == "bucket_cap" && space.any_bucket_cap && ddp.bucket_cap) return true;
     const auto searched = std::ranges::find(space.settings, setting.name, &StrategySetting::name);
     if (searched == space.settings.end()) return setting.is_same(strategy, job.strategy);
     return std::ranges::any_of(searched->values, [&](const SettingValue& value) {
@@ -343,18 +344,6 @@ ParsedSearch read_search(const SearchRequest& request, const DataPath& data) {
   return SearchReader{request, data}.read();
 }
 
-namespace {
-
-/// Powers of two up to the hardware threads per rank.
-std::vector<std::string> numbers_of_workers(const Scenario& scenario) {
-  const int most = loader_threads_of_a_rank(scenario.platform, scenario.job.gpus);
-  std::vector<std::string> values;
-  for (int workers = 1; workers <= most; workers *= 2) values.push_back(std::to_string(workers));
-  return values;
-}
-
-}  // namespace
-
 const std::vector<std::string_view>& input_settings() {
   static const std::vector<std::string_view> names{
       "input.loader_workers", "input.prefetch_factor", "input.storage",
@@ -364,18 +353,7 @@ const std::vector<std::string_view>& input_settings() {
 }
 
 std::vector<std::string> usual_values(const Scenario& scenario, std::string_view key, const DataPath& data) {
-  const auto& input = scenario.job.input;
-  if (key == "input.loader_workers") return numbers_of_workers(scenario);
-  if (key == "input.prefetch_factor") return {"1", "2", "4", "8"};
-  if (key == "input.pin_memory") return {"true", "false"};
-  if (key == "input.storage") return list_names(DataKind::storage, data);
-  if (key == "input.decode" && input.dataset->gpu_decode > Seconds{}) return {"cpu", "gpu"};
-  std::vector<std::string> values;
-  if (key == "input.codec" && input.dataset->compressible)
-    for (const auto& codec : codecs()) values.emplace_back(codec.name);
-  if (key == "input.cache_policy" && input.cache)
-    for (const auto policy : cache_policy_words) values.emplace_back(policy);
-  return values;
+  return key == "input.storage" ? list_names(DataKind::storage, data) : values_to_try(scenario, key);
 }
 
 std::optional<std::string> written_value(const InputSettings& input, std::string_view key) {

@@ -25,8 +25,7 @@ struct RecomputeToTry {
 /// The search space: the cross product of these values. A key that is not searched has one value.
 struct SearchSpace {
   std::vector<Scenario> jobs;  ///< the job as written, then with other values of `job_settings` and recompute
-  /// By job: the keys that differ from the job as written, such as "nccl.NCCL_PROTO", and their values.
-  std::vector<std::vector<Override>> changes{};
+  std::vector<Settings> changes{};   ///< by job: keys that differ from the job as written
   std::vector<Axis> job_settings{};  ///< searched keys that are not settings of the strategy
   std::vector<RecomputeToTry> recompute{};
   std::vector<StrategySetting> settings{};  ///< of the strategy that are searched, with their values

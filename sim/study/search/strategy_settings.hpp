@@ -14,11 +14,10 @@ namespace gradway {
 struct SettingValue {
   std::string text;  ///< as in a scenario; empty: the key is left out
   Strategy strategy;
-  std::string words{};  ///< "parameters kept after the forward pass"; empty unless `explain` tries this value
 };
 
-/// A setting of a strategy that can be searched. But for lossy hooks of DDP it does not change the result of
-/// the training.
+/// A setting of a strategy that can be searched, with the values of its row. But for lossy hooks of DDP it
+/// does not change the result of the training.
 struct StrategySetting {
   std::string name;                  ///< "wrap", as in `optimize --over`
   std::string key;                   ///< "strategy.wrap"

@@ -8,7 +8,6 @@
 #include <numeric>
 #include <string_view>
 #include <utility>
-#include <variant>
 
 #include <fmt/format.h>
 
@@ -85,9 +84,10 @@ int batch_of_replica(const Scenario& scenario, int samples) {
   return batch;
 }
 
-LayoutResult simulated(const Scenario& scenario) {
-  auto tried = simulate_layout(scenario, scenario.job, {.memory = MemoryLimit::fits}, "fluid");
-  if (auto* result = std::get_if<LayoutResult>(&tried)) return std::move(*result);
+Answer simulated(const Scenario& scenario) {
+  auto answer = answer_to({.scenario = &scenario, .must_run = true},
+                          {.engine = "fluid", .limits = {.memory = MemoryLimit::fits}});
+  if (answer.outcome == Outcome::simulated) return answer;
   refuse(fmt::format("the job does not fit into the memory of each {}",
                      scenario.platform.gpu_models.front().name),
          "use GPUs with more memory");
@@ -144,7 +144,7 @@ int samples_per_step(const TrainingPlan& plan, const Scenario& scenario) {
 }
 
 LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data,
-                          const LayoutSearchOptions& options) {
+                          const SearchOptions& options) {
   auto scenario = scenario_on(plan, {cluster.platform, cluster.gpus, {}}, data).load();
   const auto samples = samples_per_step(plan, scenario);
   if (!has_layouts(plan, scenario.model)) return replicated(std::move(scenario), samples);

@@ -56,7 +56,7 @@ PlannedScenario scenario_on(const TrainingPlan& plan, const Cluster& cluster, co
 /// The layout of a training on a cluster.
 struct LayoutOnCluster {
   Scenario scenario;
-  LayoutResult chosen;
+  Answer chosen;
   LayoutSearchResult search;  ///< empty for models that cannot be distributed
 };
 
@@ -70,6 +70,6 @@ int samples_per_step(const TrainingPlan& plan, const Scenario& scenario);
 /// batch per GPU that fits.
 /// @throws ConfigError if no layout has this global batch, or none fits
 LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data,
-                          const LayoutSearchOptions& options = {});
+                          const SearchOptions& options = {});
 
 }  // namespace gradway

@@ -4,9 +4,10 @@
 #include <limits>
 #include <string>
 
-#include "sim/report/points/point_result.hpp"
+#include "sim/report/points/sweep.hpp"
 
-using gradway::report::read_result;
+using namespace gradway;
+using gradway::report::read_point;
 
 namespace {
 
@@ -24,16 +25,18 @@ const std::string figures =
 }  // namespace
 
 TEST_CASE("a report has a number or null for each metric that a sweep shows", "[report]") {
-  const auto result = read_result(with_metrics(figures));
-  REQUIRE(result);
-  CHECK(result->figure("step_time_s") == 0.1);
-  CHECK(result->figure("samples_per_s") == std::numeric_limits<double>::infinity());
-  CHECK(result->known("exposed_communication_s") == 0.0);
-  CHECK(result->fits_for_sure() == true);
+  const auto point = read_point(with_metrics(figures));
+  REQUIRE(point);
+  const auto& metrics = point->answer.metrics;
+  CHECK(metrics.step_time == 0.1_s);
+  CHECK(metrics.samples_per_s == std::numeric_limits<double>::infinity());
+  CHECK(metrics.exposed_communication == Seconds{});
+  CHECK(metrics.cost_usd_per_million_samples == 2.5);
+  CHECK(point->answer.verdict == MemoryVerdict::fits);
   auto doubtful = with_metrics(figures);
   doubtful.replace(doubtful.find("\"fits\": true"), 12, "\"fits\": null");
-  CHECK_FALSE(read_result(doubtful)->fits_for_sure());
-  CHECK(read_result(with_metrics(figures, ", \"links\": [{\"name\": \"a\"}]")));
+  CHECK(read_point(doubtful)->answer.verdict == MemoryVerdict::may_not_fit);
+  CHECK(read_point(with_metrics(figures, ", \"links\": [{\"name\": \"a\"}]")));
 }
 
 TEST_CASE("other documents are not read as reports, however deeply nested", "[report]") {
@@ -46,5 +49,5 @@ TEST_CASE("other documents are not read as reports, however deeply nested", "[re
                     with_metrics(figures).substr(1), deep,
                     with_metrics(figures, ", \"a\": " + deep + "1" + std::string(200000, '}')));
   CAPTURE(text.substr(0, 200));
-  CHECK_FALSE(read_result(text));
+  CHECK_FALSE(read_point(text));
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches the settings of DDP.
+// The settings of DDP that a search tries.
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
 
-#include "sim/study/search/search.hpp"
+#include "sim/study/search/settings_search.hpp"
 
 namespace gradway {
 namespace {
@@ -42,10 +42,10 @@ std::vector<Family> families_of(const SearchSpace& space) {
   return families;
 }
 
-class DdpSearch final : public Search {
+class DdpSettings final : public SettingGenerator {
  public:
-  DdpSearch(const SearchSpace& space, const std::string& engine, const ForEach& for_each)
-      : Search{space, pytorch_defaults(), engine, for_each},
+  explicit DdpSettings(const SearchSpace& space)
+      : space_{space},
         caps_{values_to_try(space, "bucket_cap", &Ddp::bucket_cap)},
         cap_range_{full_cap_range(space.jobs.front().model)},
         cuts_{equivalent_caps(space.jobs.front().model, caps_,
@@ -54,10 +54,9 @@ class DdpSearch final : public Search {
             std::ranges::count_if(cuts_, [](const EquivalentCaps& cut) { return cut.range.has_value(); }))},
         families_{families_of(space)} {}
 
- private:
-  void try_settings() override {
-    try_cuts_at_spaced_caps();
-    try_cuts_near_good_ones();
+  void try_settings(SettingSimulator& simulator) const override {
+    simulator.try_all(at_spaced_caps());
+    simulator.try_all(near_good_ones(simulator));
   }
 
   std::vector<Setting> settings() const override {
@@ -67,23 +66,14 @@ class DdpSearch final : public Search {
     return settings;
   }
 
-  void add_details(Optimum& optimum, const std::vector<SettingResult>& ranked) override {
-    std::map<std::pair<CommHook, int>, std::vector<const SettingResult*>> by_hook;
-    for (const auto& tried : ranked) {
-      const auto& strategy = std::get<Ddp>(tried.strategy);
-      by_hook[{strategy.comm_hook, strategy.powersgd_rank}].push_back(&tried);
-    }
-    for (const auto& [hook, of_hook] : by_hook) optimum.best_of_hooks.push_back(recommended(of_hook));
-    add_curve(optimum);
-  }
-
-  double count_settings() const override {
+  double count() const override {
     auto caps = static_cast<double>(caps_.size());
-    if (space().any_bucket_cap) caps += cap_range_.last;
-    const auto graphs = values_to_try(space(), "static_graph", &Ddp::static_graph).size();
+    if (space_.any_bucket_cap) caps += cap_range_.last;
+    const auto graphs = values_to_try(space_, "static_graph", &Ddp::static_graph).size();
     return static_cast<double>(families_.size() * graphs) * caps;
   }
 
+ private:
   Setting with_cut(Family family, std::size_t cut) const {
     family.strategy.bucket_cap = simplest_cap(cuts_[cut], cap_range_);
     return {family.job, family.strategy};
@@ -100,62 +90,65 @@ class DdpSearch final : public Search {
   std::vector<int> spaced_caps() const {
     std::vector<int> caps;
     const auto most = std::log2(static_cast<double>(cap_range_.last));
-    for (int i = 0; space().any_bucket_cap && i < curve_points; ++i)
+    for (int i = 0; space_.any_bucket_cap && i < curve_points; ++i)
       caps.push_back(static_cast<int>(std::lround(std::exp2(most * i / (curve_points - 1)))));
     return caps;
   }
 
-  void try_cuts_at_spaced_caps() {
-    std::set<std::size_t> chosen;
-    for (const auto mib : spaced_caps()) chosen.insert(cut_of(mib));
-    std::vector<std::size_t> asked_for;
-    for (std::size_t cut = 0; cut < cuts_.size(); ++cut) {
-      if (!cuts_[cut].caps.empty()) asked_for.push_back(cut);
-    }
-    std::vector<Setting> settings;
-    for (const auto& family : families_) {
-      for (const auto cut : chosen) settings.push_back(with_cut(family, cut));
-      for (const auto cut : asked_for) settings.push_back(with_cut(family, cut));
-    }
-    tried().try_all(settings);
-    spaced_.assign(chosen.begin(), chosen.end());
+  /// The partitions of the spaced caps, in order.
+  std::set<std::size_t> spaced_cuts() const {
+    std::set<std::size_t> spaced;
+    for (const auto mib : spaced_caps()) spaced.insert(cut_of(mib));
+    return spaced;
   }
 
-  void try_cuts_near_good_ones() {
+  std::vector<Setting> at_spaced_caps() const {
+    std::vector<Setting> settings;
+    const auto spaced = spaced_cuts();
+    for (const auto& family : families_) {
+      for (const auto cut : spaced) settings.push_back(with_cut(family, cut));
+      for (std::size_t cut = 0; cut < cuts_.size(); ++cut)
+        if (!cuts_[cut].caps.empty()) settings.push_back(with_cut(family, cut));
+    }
+    return settings;
+  }
+
+  /// All partitions beside those that are nearly as fast as the best with the same hook.
+  std::vector<Setting> near_good_ones(SettingSimulator& simulator) const {
     std::map<CommHook, double> best;
-    for (const auto& tried : candidates()) {
-      const auto hook = std::get<Ddp>(tried.strategy).comm_hook;
+    for (const auto& tried : simulator.runnable(settings())) {
+      const auto hook = std::get<Ddp>(tried.job.strategy).comm_hook;
       auto& least = best.emplace(hook, cost(tried)).first->second;
       least = std::min(least, cost(tried));
     }
-    std::vector<Setting> settings;
+    const auto cuts = spaced_cuts();
+    const std::vector spaced(cuts.begin(), cuts.end());
+    std::vector<Setting> added;
     for (const auto& family : families_) {
       const auto is_good = [&](std::size_t cut) {
-        const auto result = tried().get(with_cut(family, cut));
-        return result.failure_reason.empty() &&
-               cost(result) <= (1 + near_best) * best.at(family.strategy.comm_hook);
+        const auto result = simulator.get(with_cut(family, cut));
+        return result.can_run() && cost(result) <= (1 + near_best) * best.at(family.strategy.comm_hook);
       };
-      for (std::size_t i = 0; i + 1 < spaced_.size(); ++i) {
-        if (!is_good(spaced_[i]) && !is_good(spaced_[i + 1])) continue;
-        for (auto cut = spaced_[i] + 1; cut < spaced_[i + 1]; ++cut)
-          settings.push_back(with_cut(family, cut));
+      for (std::size_t i = 0; i + 1 < spaced.size(); ++i) {
+        if (!is_good(spaced[i]) && !is_good(spaced[i + 1])) continue;
+        for (auto cut = spaced[i] + 1; cut < spaced[i + 1]; ++cut) added.push_back(with_cut(family, cut));
       }
     }
-    tried().try_all(settings);
+    return added;
   }
 
   /// Adds the step times over all caps with the best's other settings, and the range of caps that are as
   /// good.
-  void add_curve(Optimum& optimum) {
-    if (!space().any_bucket_cap) return;
-    const Family best{optimum.best.job, std::get<Ddp>(optimum.best.strategy)};
+  void add_details(Optimum& optimum, SettingSimulator& simulator) const override {
+    if (!space_.any_bucket_cap) return;
+    const Family best{optimum.best.scenario, std::get<Ddp>(optimum.best.job.strategy)};
     for (const auto mib : spaced_caps())
-      optimum.curve.push_back({mib, tried().get(with_cut(best, cut_of(mib)))});
+      optimum.curve.push_back({mib, simulator.get(with_cut(best, cut_of(mib)))});
     const auto is_flat = [&](std::size_t cut) {
       const auto setting = with_cut(best, cut);
-      return tried().has(setting) && cost(tried().get(setting)) <= (1 + flatness) * cost(optimum.best);
+      return simulator.has(setting) && cost(simulator.get(setting)) <= (1 + flatness) * cost(optimum.best);
     };
-    const auto middle = start_of_flat_range(optimum, is_flat);
+    const auto middle = start_of_flat_range(optimum, is_flat, simulator);
     if (!middle) return;
     auto low = *middle;
     auto high = *middle;
@@ -167,15 +160,16 @@ class DdpSearch final : public Search {
 
   /// The partition of the best's cap. If that is PyTorch's default: the best one of a cap in whole MiB.
   template <class IsFlat>
-  std::optional<std::size_t> start_of_flat_range(const Optimum& optimum, const IsFlat& is_flat) {
-    const Family best{optimum.best.job, std::get<Ddp>(optimum.best.strategy)};
+  std::optional<std::size_t> start_of_flat_range(const Optimum& optimum, const IsFlat& is_flat,
+                                                 SettingSimulator& simulator) const {
+    const Family best{optimum.best.scenario, std::get<Ddp>(optimum.best.job.strategy)};
     std::optional<std::size_t> start;
     double least = 0;
     for (std::size_t cut = 0; cut < ranged_; ++cut) {
       if (!is_flat(cut)) continue;
       const auto setting = with_cut(best, cut);
       if (std::get<Ddp>(setting.strategy) == best.strategy) return cut;
-      const auto time = cost(tried().get(setting));
+      const auto time = cost(simulator.get(setting));
       if (!start || time < least) {
         start = cut;
         least = time;
@@ -184,18 +178,18 @@ class DdpSearch final : public Search {
     return start;
   }
 
+  const SearchSpace& space_;
   std::vector<BucketCap> caps_;
   CapRange cap_range_;
   std::vector<EquivalentCaps> cuts_;
   std::size_t ranged_;  ///< number of partitions that caps in whole MiB give
   std::vector<Family> families_;
-  std::vector<std::size_t> spaced_;  ///< partitions that were simulated for every family, in order
 };
 
 }  // namespace
 
-SearchResult search_ddp(const SearchSpace& space, const std::string& engine, const ForEach& for_each) {
-  return DdpSearch{space, engine, for_each}.run();
+std::unique_ptr<SettingGenerator> settings_of_ddp(const SearchSpace& space) {
+  return std::make_unique<DdpSettings>(space);
 }
 
 }  // namespace gradway
