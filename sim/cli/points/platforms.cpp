@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "sim/base/nearest.hpp"
+#include "sim/base/text.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/config/yaml/foreign_names.hpp"
 #include "sim/config/yaml/scalars.hpp"
@@ -19,7 +20,7 @@ namespace gradway::cli {
 std::vector<std::string> list_of(std::string_view option, const std::string& text) {
   auto values = values_of_list(option, text);
   for (auto value = values.begin(); value != values.end(); ++value) {
-    *value = std::string{config::trim(*value)};
+    *value = std::string{trimmed(*value)};
     if (value->empty())
       refuse(fmt::format("'{} {}' has an empty value", option, text), "write values between the commas");
     if (std::find(values.begin(), value, *value) != value)

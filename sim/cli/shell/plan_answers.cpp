@@ -73,7 +73,7 @@ void answer_plan(std::ostream& out, std::string_view kind, const std::string& qu
 
 ImportedModel model_of_config(const TextFile& config, std::optional<int> sequence) {
   const auto draft = draft_of_hugging_face(read_json_settings(config), sequence);
-  ImportedModel model{model_yaml(draft), {}};
+  ImportedModel model{draft_yaml(draft, "model"), {}};
   check_reads_back(DataKind::model, model.yaml, draft.file);
   for (const auto& note : draft.notes) model.notes.push_back(to_text(note));
   return model;

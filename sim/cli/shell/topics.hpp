@@ -10,11 +10,15 @@
 
 namespace gradway::cli {
 
-/// A topic of `gradway help TOPIC`. The help, the manual page and the completions read this table.
+/// A topic of `gradway help TOPIC`, with its text in topics.txt. The help, the manual page and the
+/// completions read this table.
 struct Topic {
   std::string_view name;
   std::string_view help;  ///< one line
-  void (*write)(std::ostream& out, const report::Style& style);
+  /// Writes what follows the text; may be null.
+  void (*write_more)(std::ostream& out, const report::Style& style) = nullptr;
+
+  void write(std::ostream& out, const report::Style& style) const;
 };
 
 std::span<const Topic> topics();

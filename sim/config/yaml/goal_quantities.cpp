@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/number.hpp"
+#include "sim/base/text.hpp"
 #include "sim/config/read/measurements.hpp"
 #include "sim/config/yaml/problems.hpp"
 #include "sim/config/yaml/quantities.hpp"
@@ -88,7 +89,7 @@ LeadingNumber parse_leading_number(const Node& node, std::string_view text, cons
     fail(node.where, fmt::format("'{}' does not begin with a number", node.text), example);
   if (error == std::errc::result_out_of_range)
     fail(node.where, fmt::format("the number in '{}' is too large or too small", node.text));
-  result.suffix = trim(text.substr(static_cast<std::size_t>(end - text.data())));
+  result.suffix = trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
   if (result.suffix.starts_with(',') || result.suffix.starts_with('_'))
     fail(node.where, fmt::format("'{}' has a '{}' in its number", node.text, result.suffix.front()),
          "write 1.5, or 1,200,000");
@@ -97,10 +98,10 @@ LeadingNumber parse_leading_number(const Node& node, std::string_view text, cons
 
 double counted(const Node& node, const std::string& noun, const std::string& example) {
   const auto hint = fmt::format("write a number such as {}", example);
-  const auto text = without_separators(trim(scalar(node, "a number of " + noun)));
+  const auto text = without_separators(trimmed(scalar(node, "a number of " + noun)));
   auto [number, suffix] = parse_leading_number(node, text, hint);
   const auto small = lower_case(suffix);
-  if (small.ends_with(noun)) suffix = trim(suffix.substr(0, suffix.size() - noun.size()));
+  if (small.ends_with(noun)) suffix = trimmed(suffix.substr(0, suffix.size() - noun.size()));
   const auto factor = factor_of(multiples, suffix);
   if (!factor)
     fail(node.where, fmt::format("unknown multiple '{}' of {}", suffix, noun),
@@ -145,7 +146,7 @@ double samples(const Node& node) {
 }
 
 Seconds time_span(const Node& node) {
-  const auto text = without_separators(trim(scalar(node, "a duration")));
+  const auto text = without_separators(trimmed(scalar(node, "a duration")));
   double sum = 0;
   std::string_view unread = text;
   do {
@@ -157,7 +158,7 @@ Seconds time_span(const Node& node) {
     if (!factor) refuse_span(node, unit);
     if (number < 0) fail(node.where, fmt::format("'{}' is negative", node.text));
     sum += number * *factor;
-    unread = trim(suffix.substr(end));
+    unread = trimmed(suffix.substr(end));
   } while (!unread.empty());
   if (sum < 1) fail(node.where, fmt::format("'{}' is too short: at least 1 s", node.text));
   if (sum > longest_span) fail(node.where, fmt::format("'{}' is too long: at most 36500 days", node.text));
@@ -165,20 +166,20 @@ Seconds time_span(const Node& node) {
 }
 
 Seconds pause_or_none(const Node& node) {
-  const auto text = trim(scalar(node, "a duration"));
+  const auto text = trimmed(scalar(node, "a duration"));
   if (text == "0 s") return Seconds{};
   return text.ends_with("ms") || text.ends_with("us") ? duration_or_zero(node) : time_span(node);
 }
 
 double dollars(const Node& node) {
   const std::string example = "as in '100k USD' or '1.5M USD'";
-  const auto text = without_separators(trim(scalar(node, "an amount of money")));
+  const auto text = without_separators(trimmed(scalar(node, "an amount of money")));
   std::string_view bare = text;
   bool has_currency = false;
   const auto strip = [&](std::string_view mark, bool in_front) {
     const auto small = lower_case(bare);
     if (in_front ? !small.starts_with(mark) : !small.ends_with(mark)) return;
-    bare = trim(in_front ? bare.substr(mark.size()) : bare.substr(0, bare.size() - mark.size()));
+    bare = trimmed(in_front ? bare.substr(mark.size()) : bare.substr(0, bare.size() - mark.size()));
     has_currency = true;
   };
   for (const auto* mark : {"usd", "us$", "$"}) strip(mark, true);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/number.hpp"
+#include "sim/base/text.hpp"
 #include "sim/config/yaml/scalars.hpp"
 
 namespace gradway::config {
@@ -61,13 +62,13 @@ struct NumberWithUnit {
 
 /// Splits "450 GB/s" into its number and its unit.
 NumberWithUnit split(const Node& node, const QuantityKind& kind) {
-  const auto quantity = trim(scalar(node, kind.one));
+  const auto quantity = trimmed(scalar(node, kind.one));
   NumberWithUnit written;
   const auto [end, error] = read_number(quantity.data(), quantity.data() + quantity.size(), written.number);
   if (error == std::errc::invalid_argument || !std::isfinite(written.number)) no_number(node, quantity, kind);
   const auto length = static_cast<std::size_t>(end - quantity.data());
   written.digits = quantity.substr(0, length);
-  written.unit = trim(quantity.substr(length));
+  written.unit = trimmed(quantity.substr(length));
   if (error == std::errc::result_out_of_range) {
     const bool is_tiny = written.digits.find("e-") != std::string_view::npos ||
                          written.digits.find("E-") != std::string_view::npos;
@@ -135,10 +136,10 @@ bool is_currency(std::string_view code) {
 
 /// What follows the number of "20 EUR/h" or "1.17 USD/EUR".
 std::string_view unit_of(const Node& node) {
-  const auto quantity = trim(node.text);
+  const auto quantity = trimmed(node.text);
   double number = 0;
   const auto [end, error] = read_number(quantity.data(), quantity.data() + quantity.size(), number);
-  return trim(quantity.substr(static_cast<std::size_t>(end - quantity.data())));
+  return trimmed(quantity.substr(static_cast<std::size_t>(end - quantity.data())));
 }
 
 Seconds short_time(const Node& node, bool zero_is_good) {

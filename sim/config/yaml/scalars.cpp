@@ -48,20 +48,6 @@ constexpr BooleanMisspelling boolean_misspellings[] = {
 
 }  // namespace
 
-std::string_view trim(std::string_view text) {
-  constexpr std::string_view white_space = " \t\n\v\f\r";
-  const auto first = text.find_first_not_of(white_space);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(white_space) - first + 1);
-}
-
-std::string lower_case(std::string_view text) {
-  std::string result{text};
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 const std::string& scalar(const Node& node, std::string_view thing) {
   if (node.kind != Node::Kind::scalar)
     fail(node.where, fmt::format("expected {}, found {}", thing, describe(node)));

@@ -9,14 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/base/text.hpp"
 #include "sim/config/yaml/foreign_names.hpp"
 #include "sim/config/yaml/node.hpp"
 #include "sim/config/yaml/problems.hpp"
 
 namespace gradway::config {
-
-std::string_view trim(std::string_view text);  ///< without white space at both ends
-std::string lower_case(std::string_view text);
 
 /// The text of a scalar. @param thing expected value, for the message @throws ConfigError for a list or a map
 const std::string& scalar(const Node& node, std::string_view thing);

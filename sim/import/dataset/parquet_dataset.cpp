@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/base/text.hpp"
 #include "sim/import/dataset/dataset.hpp"
 
 #include <algorithm>
@@ -15,10 +16,7 @@ namespace gradway {
 namespace {
 
 bool is_parquet(const std::filesystem::path& path) {
-  auto ending = path.extension().string();
-  std::ranges::transform(ending, ending.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return ending == ".parquet";
+  return lower_case(path.extension().string()) == ".parquet";
 }
 
 [[noreturn]] void refuse_file(const std::filesystem::path& file, const std::string& message,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/base/text.hpp"
 #include "sim/import/dataset/dataset.hpp"
 
 #include <algorithm>
@@ -42,19 +43,13 @@ constexpr std::array<std::string_view, 15> packed_endings{".jpg",  ".jpeg", ".pn
                                                           ".gif",  ".mp4",  ".mkv",  ".webm", ".mp3",
                                                           ".flac", ".ogg",  ".opus", ".gz",   ".zst"};
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 bool is_packed(const std::string& name) {
-  const auto small = lower(name);
+  const auto small = lower_case(name);
   return std::ranges::any_of(packed_endings, [&](auto ending) { return small.ends_with(ending); });
 }
 
 bool is_tar(const fs::path& path) {
-  return lower(path.extension().string()) == ".tar";
+  return lower_case(path.extension().string()) == ".tar";
 }
 
 Where whole(const fs::path& path) {
@@ -62,7 +57,7 @@ Where whole(const fs::path& path) {
 }
 
 void refuse_containers(const fs::path& path) {
-  const auto name = lower(path.filename().string());
+  const auto name = lower_case(path.filename().string());
   for (const auto& container : containers) {
     if (!name.ends_with(container.ending)) continue;
     refuse_at(whole(path),

@@ -6,28 +6,18 @@
 #include <charconv>
 
 #include "sim/base/printable.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradway::nccl_log {
 namespace {
 
-constexpr std::string_view blanks = " \t\r";
 constexpr int most_ranks = 1 << 20;
 constexpr int most_channels = 1 << 10;
 
-std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-  const auto last = text.find_last_not_of(blanks);
-  return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
-}
-
 std::string_view last_word(std::string_view text) {
   text = trimmed(text);
-  const auto blank = text.find_last_of(blanks);
+  const auto blank = text.find_last_of(" \t\r");
   return blank == std::string_view::npos ? text : text.substr(blank + 1);
-}
-
-bool is_number(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 /// Where a message starts: "host:pid:tid [gpu] NCCL INFO ".
@@ -48,8 +38,8 @@ bool find_process(std::string_view line, std::size_t before, Header& header) {
     const auto thread = word.rfind(':');
     const auto process =
         thread == std::string_view::npos || thread == 0 ? thread : word.rfind(':', thread - 1);
-    if (process != std::string_view::npos && process > 0 && is_number(word.substr(thread + 1)) &&
-        is_number(word.substr(process + 1, thread - process - 1))) {
+    if (process != std::string_view::npos && process > 0 && is_digits(word.substr(thread + 1)) &&
+        is_digits(word.substr(process + 1, thread - process - 1))) {
       const auto launcher = word.rfind(':', process - 1);
       const auto host = launcher == std::string_view::npos ? 0 : launcher + 1;
       header.begin = begin;
@@ -126,22 +116,6 @@ std::vector<Message> messages_in(std::string_view line) {
   return messages;
 }
 
-std::optional<int> leading_number(std::string_view text) {
-  int value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  return read.ec == std::errc{} && value >= 0 ? std::optional{value} : std::nullopt;
-}
-
-std::string_view after(std::string_view text, std::string_view word) {
-  const auto position = text.find(word);
-  return position == std::string_view::npos ? std::string_view{} : text.substr(position + word.size());
-}
-
-std::string_view word_after(std::string_view text, std::string_view word) {
-  const auto remainder = after(text, word);
-  return remainder.substr(0, std::min(remainder.find_first_of(blanks), remainder.size()));
-}
-
 std::optional<int> number_after(std::string_view text, std::string_view word) {
   return leading_number(after(text, word));
 }
@@ -157,7 +131,7 @@ std::optional<RingLine> ring_in(std::string_view message) {
     const auto word = cut(ranks, ' ');
     if (word.empty()) continue;
     const auto rank = rank_in(word);
-    if (!rank || !is_number(word)) return std::nullopt;
+    if (!rank || !is_digits(word)) return std::nullopt;
     ring.order.push_back(*rank);
   }
   return ring;

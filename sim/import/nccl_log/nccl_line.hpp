@@ -21,14 +21,8 @@ struct Message {
 /// The messages in a line. Two processes that write at the same time can print into one line.
 std::vector<Message> messages_in(std::string_view line);
 
-/// The number that begins a text; empty if none does.
-std::optional<int> leading_number(std::string_view text);
 /// The number after a word. @param word with the blank that follows it
 std::optional<int> number_after(std::string_view text, std::string_view word);
-/// The text after a word; empty if the word is missing.
-std::string_view after(std::string_view text, std::string_view word);
-/// The word after another; empty if that is missing.
-std::string_view word_after(std::string_view text, std::string_view word);
 
 /// "Channel 02/24 : 0 1 2 3"
 struct RingLine {

@@ -9,43 +9,22 @@
 namespace gradway {
 namespace {
 
-/// Bus bandwidth divided by algorithm bandwidth for n ranks.
-enum class Factor {
-  one,       ///< 1
-  others,    ///< (n-1)/n
-  both_ways  ///< 2(n-1)/n
-};
-enum class Has { no, yes, any };
-
-struct TestedOperation {
-  std::string_view name;     ///< Name in samples.
-  std::string_view program;  ///< Letters of the program's name.
-  Factor factor;
-  Has reduction;
-  Has root;
-};
-// Longer names first, so that "reducescatter" is not taken as "reduce".
-constexpr std::array operations{
-    TestedOperation{"reduce_scatter", "reducescatter", Factor::others, Has::yes, Has::no},
-    TestedOperation{"all_reduce", "allreduce", Factor::both_ways, Has::yes, Has::no},
-    TestedOperation{"all_gather", "allgather", Factor::others, Has::no, Has::no},
-    TestedOperation{"all_to_all", "alltoall", Factor::others, Has::any, Has::no},
-    TestedOperation{"broadcast", "broadcast", Factor::one, Has::no, Has::yes},
-    TestedOperation{"hypercube", "hypercube", Factor::one, Has::any, Has::no},
-    TestedOperation{"send_recv", "sendrecv", Factor::one, Has::any, Has::no},
-    TestedOperation{"scatter", "scatter", Factor::others, Has::any, Has::yes},
-    TestedOperation{"gather", "gather", Factor::others, Has::any, Has::yes},
-    TestedOperation{"reduce", "reduce", Factor::one, Has::yes, Has::yes}};
-
-double factor(const TestedOperation& operation, int ranks) {
-  const auto other_share = static_cast<double>(ranks - 1) / ranks;
-  return operation.factor == Factor::one      ? 1
-         : operation.factor == Factor::others ? other_share
-                                              : 2 * other_share;
+/// Rows of nccl_tests.txt: the name in samples, then the letters of the program's name.
+const std::vector<TextRow>& operations() {
+  static const auto rows = nccl_test_rows("operation");
+  return rows;
 }
 
-bool fits(Has column, bool has) {
-  return column == Has::any || (column == Has::yes) == has;
+double bus_ratio_of(const TextRow& operation, int ranks) {
+  const auto other_share = static_cast<double>(ranks - 1) / ranks;
+  const auto ratio = operation.value("ratio");
+  return ratio == "one" ? 1 : ratio == "others" ? other_share : 2 * other_share;
+}
+
+/// Whether rows of an operation may have a column, or lack it.
+bool allows(const TextRow& operation, std::string_view column, bool has) {
+  const auto expected = operation.value(column);
+  return expected.empty() || (expected == "yes") == has;
 }
 
 std::string letters_of(std::string_view text) {
@@ -56,14 +35,15 @@ std::string letters_of(std::string_view text) {
   return letters;
 }
 
-const TestedOperation* find(std::string_view name) {
-  const auto* const entry = std::ranges::find(operations, name, &TestedOperation::name);
-  return entry == operations.end() ? nullptr : entry;
+const TextRow* find(std::string_view name) {
+  const auto row =
+      std::ranges::find(operations(), name, [](const TextRow& operation) { return operation.word(0); });
+  return row == operations().end() ? nullptr : &*row;
 }
 
-std::optional<int> ranks_by(const BusRatio& ratio, Factor factor) {
-  if (factor == Factor::one) return std::nullopt;
-  const auto share = factor == Factor::others ? ratio.value : ratio.value / 2;  // (n-1)/n
+std::optional<int> ranks_by(const BusRatio& ratio, std::string_view kind) {
+  if (kind == "one") return std::nullopt;
+  const auto share = kind == "others" ? ratio.value : ratio.value / 2;  // (n-1)/n
   if (share < 0.4 || share >= 1) return std::nullopt;
   constexpr double most_ranks = 1e6;
   const auto ranks = std::min(std::round(1 / (1 - share)), most_ranks);
@@ -74,37 +54,38 @@ std::optional<int> ranks_by(const BusRatio& ratio, Factor factor) {
 }
 
 /// Whether the columns fit the operation.
-bool has_columns_of(const NcclTestRow& row, const TestedOperation& operation) {
+bool has_columns_of(const NcclTestRow& row, const TextRow& operation) {
   // Versions with a root column print "none" for operations without reduction, including all-to-all.
-  const bool is_new_all_to_all = operation.name == "all_to_all" && row.has_root_column && row.reduction;
-  return !is_new_all_to_all && fits(operation.reduction, row.reduction.has_value()) &&
-         fits(operation.root, row.root >= 0);
+  const bool is_new_all_to_all = operation.word(0) == "all_to_all" && row.has_root_column && row.reduction;
+  return !is_new_all_to_all && allows(operation, "reduction", row.reduction.has_value()) &&
+         allows(operation, "root", row.root >= 0);
 }
 
 }  // namespace
 
 std::string nccl_operation(std::string_view word) {
   const auto letters = letters_of(word);
-  const auto* const entry =
-      std::ranges::find(operations, letters == "bcast" ? "broadcast" : letters, &TestedOperation::program);
-  return entry == operations.end() ? "" : std::string{entry->name};
+  for (const auto& operation : operations())
+    if (operation.word(1) == (letters == "bcast" ? "broadcast" : letters))
+      return std::string{operation.word(0)};
+  return "";
 }
 
 std::vector<std::string> nccl_operations() {
   std::vector<std::string> names;
-  for (const auto& operation : operations) names.emplace_back(operation.name);
+  for (const auto& operation : operations()) names.emplace_back(operation.word(0));
   return names;
 }
 
 std::string operation_in_name(std::string_view file) {
   auto letters = letters_of(file.substr(file.find_last_of('/') + 1));  // npos + 1 is 0.
   std::string_view named;
-  for (const auto& operation : operations) {
-    const auto position = letters.find(operation.program);
+  for (const auto& operation : operations()) {
+    const auto position = letters.find(operation.word(1));
     if (position == std::string::npos) continue;
     if (!named.empty()) return "";
-    named = operation.name;
-    letters.replace(position, operation.program.size(), " ");
+    named = operation.word(0);
+    letters.replace(position, operation.word(1).size(), " ");
   }
   return std::string{named};
 }
@@ -122,16 +103,16 @@ std::optional<BusRatio> bus_ratio(const NcclTestRun& run) {
 std::vector<std::string> operations_like(const NcclTestRun& run, std::optional<int> ranks) {
   const auto ratio = bus_ratio(run);
   std::vector<std::string> names;
-  for (const auto& operation : operations) {
-    if (operation.name == "hypercube" || !has_columns_of(run.rows.front(), operation))
+  for (const auto& operation : operations()) {
+    if (operation.word(0) == "hypercube" || !has_columns_of(run.rows.front(), operation))
       continue;  // not used in practice
     const bool is_one = ratio && std::abs(ratio->value - 1) <= ratio->margin;
-    const bool fits_ratio = !ratio || (is_one && has_sent_bytes(run, operation.name)) ? true
-                            : ranks ? std::abs(factor(operation, *ranks) - ratio->value) <= ratio->margin
-                            : operation.factor == Factor::one
-                                ? is_one
-                                : ranks_by(*ratio, operation.factor).has_value();
-    if (fits_ratio) names.emplace_back(operation.name);
+    const bool fits_ratio =
+        !ratio || (is_one && has_sent_bytes(run, operation.word(0))) ? true
+        : ranks ? std::abs(bus_ratio_of(operation, *ranks) - ratio->value) <= ratio->margin
+        : operation.value("ratio") == "one" ? is_one
+                                            : ranks_by(*ratio, operation.value("ratio")).has_value();
+    if (fits_ratio) names.emplace_back(operation.word(0));
   }
   return names;
 }
@@ -139,7 +120,7 @@ std::vector<std::string> operations_like(const NcclTestRun& run, std::optional<i
 bool has_sent_bytes(const NcclTestRun& run, std::string_view operation) {
   const auto* const known = find(operation);
   const auto ratio = bus_ratio(run);
-  return run.is_old && known != nullptr && known->factor == Factor::others && ratio &&
+  return run.is_old && known != nullptr && known->value("ratio") == "others" && ratio &&
          std::abs(ratio->value - 1) <= ratio->margin;
 }
 
@@ -147,13 +128,13 @@ bool has_ratio_of(const NcclTestRun& run, std::string_view operation, int ranks)
   const auto ratio = bus_ratio(run);
   const auto* const known = find(operation);
   return !ratio || has_sent_bytes(run, operation) || known == nullptr ||
-         std::abs(factor(*known, ranks) - ratio->value) <= ratio->margin;
+         std::abs(bus_ratio_of(*known, ranks) - ratio->value) <= ratio->margin;
 }
 
 std::optional<int> ranks_by_ratio(const NcclTestRun& run, std::string_view operation) {
   const auto ratio = bus_ratio(run);
   const auto* const known = find(operation);
-  return ratio && known != nullptr ? ranks_by(*ratio, known->factor) : std::nullopt;
+  return ratio && known != nullptr ? ranks_by(*ratio, known->value("ratio")) : std::nullopt;
 }
 
 }  // namespace gradway

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <span>
@@ -16,30 +15,24 @@
 
 namespace gradway {
 
+namespace tables {
+extern const std::string_view nccl_tests;
+}
+
 namespace {
 
 using namespace std::string_view_literals;
 
 constexpr int most_ranks = 1 << 20;
 
-/// The text after a word and blanks; empty if the word is missing.
-std::string_view text_after(std::string_view text, std::string_view word) {
-  const auto position = text.find(word);
-  if (position == std::string_view::npos) return {};
-  text.remove_prefix(position + word.size());
-  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
-  return text;
+/// The text after a fragment, without blanks around it.
+std::string_view text_after(std::string_view text, std::string_view fragment) {
+  return trimmed(after(text, fragment));
 }
 
-std::optional<int> number_after(std::string_view text, std::string_view word) {
-  const auto digits = text_after(text, word);
-  int value = -1;
-  std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return value < 0 || value > most_ranks ? std::nullopt : std::optional{value};
-}
-
-std::string_view first_word(std::string_view text) {
-  return text.substr(0, text.find_first_of(" \t"));
+std::optional<int> number_after(std::string_view text, std::string_view fragment) {
+  const auto value = leading_number(text_after(text, fragment));
+  return value && *value > most_ranks ? std::nullopt : value;
 }
 
 /// "/opt/nccl-tests/build/all_reduce_perf -b 8" -> "all_reduce"
@@ -48,9 +41,8 @@ std::string program_in(std::string_view text) {
   const auto end = text.find(ending);
   if (end == std::string_view::npos) return "";
   constexpr auto letters = "abcdefghijklmnopqrstuvwxyz_"sv;
-  const auto start = text.find_last_not_of(letters, end == 0 ? 0 : end - 1);
-  return std::string{text.substr(start == std::string_view::npos ? 0 : start + 1,
-                                 end - (start == std::string_view::npos ? 0 : start + 1))};
+  text = text.substr(0, end);
+  return std::string{text.substr(text.find_last_not_of(letters) + 1)};  // npos + 1 is 0.
 }
 
 class LogParser {
@@ -74,30 +66,41 @@ class LogParser {
     const auto text = line.text;
     const bool is_from_nccl = contains(text, "NCCL INFO") || contains(text, "NCCL WARN");
     if (is_from_nccl) read_nccl(text);
-    if (contains(text, "# nThread")) {
+    const auto says = meaning_of(text);
+    if (says == "settings") {
       begin_run();
       run_.iterations = number_after(text_after(text, "warmup iters:"), "iters:");
-    } else if (text.starts_with("rccl-tests:") || text.starts_with("RCCL version")) {
-      run_.rccl = true;  // both stand between "# nThread" and the table
-    } else if (contains(text, "Collective test starting:")) {
+    } else if (says == "rccl") {
+      run_.rccl = true;
+    } else if (says == "program") {
       if (!run_.rows.empty()) begin_run();
       run_.program = program_in(text);
-    } else if (contains(text, "#") && contains(text, " Rank ") && contains(text, " Pid ") &&
-               contains(text, " device ")) {
+    } else if (says == "rank") {
       if (!run_.rows.empty()) begin_run();  // An excerpt of another job follows.
       read_rank(text);
-    } else if (contains(text, "Out of bounds values")) {
-      if (contains(text, "FAILED")) fail_wrong(file_.at(line.offset, text.size()));
+    } else if (says == "wrong") {
+      fail_wrong(file_.at(line.offset, text.size()));
+    } else if (says == "end") {
       end_table();
-    } else if (contains(text, "size") && contains(text, "count") && contains(text, "algbw")) {
+    } else if (says == "columns") {
       if (!run_.rows.empty()) begin_table_of_same_ranks();
       run_.is_old = !contains(text, "#wrong");
       in_table_ = true;
-    } else if (const auto program = program_in(text); !program.empty() && !is_from_nccl) {
-      next_program_ = program;
+    } else if (auto program = program_in(text); !program.empty() && !is_from_nccl) {
+      next_program_ = std::move(program);
     } else {
       read_row(line, is_from_nccl);
     }
+  }
+
+  /// The first word of the row of nccl_tests.txt whose fragments a line has; empty if there is none.
+  static std::string_view meaning_of(std::string_view text) {
+    static const auto lines = nccl_test_rows("line");
+    const auto row = std::ranges::find_if(lines, [&](const TextRow& line) {
+      return std::all_of(line.words.begin() + 1, line.words.end(),
+                         [&](std::string_view fragment) { return contains(text, fragment); });
+    });
+    return row == lines.end() ? std::string_view{} : row->word(0);
   }
 
   void begin_run() {
@@ -134,7 +137,7 @@ class LogParser {
   /// "#  Rank  0 Group  0 Pid  41000 on node-1 device  0 [0x10] NVIDIA H100 80GB HBM3"
   void read_rank(std::string_view text) {
     const auto rank = number_after(text, " Rank ");
-    const auto host = first_word(text_after(text, " on "));
+    const auto host = word_after(text, " on ");
     auto device = text_after(text, " device ");
     if (!rank) return;
     const auto gpu = text_after(device, "] ");
@@ -144,16 +147,15 @@ class LogParser {
   }
 
   void read_nccl(std::string_view text) {
-    if (contains(text, " via P2P")) run_.transports.insert("P2P");
-    if (contains(text, " via SHM") || contains(text, "via direct shared memory"))
-      run_.transports.insert("SHM");
-    if (contains(text, " via NET") || contains(text, " via COLLNET")) run_.transports.insert("NET");
+    static const auto transports = nccl_test_rows("transport");
+    for (const auto& row : transports)
+      if (contains(text, row.word(1))) run_.transports.emplace(row.word(0));
     if (const auto ranks = number_after(text, "nranks "); ranks && *ranks > 1) run_.rank_count = ranks;
     if (const auto nodes = number_after(text, "nNodes "); nodes && *nodes > 0) run_.node_count = nodes;
-    if (const auto word = text_after(text, "NCCL_ALGO set by environment to "); !word.empty())
-      run_.algorithm = first_word(word);
-    if (const auto word = text_after(text, "NCCL_PROTO set by environment to "); !word.empty())
-      run_.protocol = first_word(word);
+    if (const auto word = word_after(text, "NCCL_ALGO set by environment to "); !word.empty())
+      run_.algorithm = word;
+    if (const auto word = word_after(text, "NCCL_PROTO set by environment to "); !word.empty())
+      run_.protocol = word;
     for (auto* const word : {&run_.algorithm, &run_.protocol}) {
       if (word->ends_with('.')) word->pop_back();
     }
@@ -191,17 +193,11 @@ class LogParser {
   /// Whether the text consists mostly of numbers, at least as many as in a row.
   static bool looks_like_a_row(std::string_view text) {
     constexpr int fewest_numbers = 6;
-    int numbers = 0;
-    int words = 0;
-    for (std::size_t position = 0;
-         (position = text.find_first_not_of(" \t", position)) != std::string_view::npos;) {
-      const auto end = std::min(text.find_first_of(" \t", position), text.size());
-      ++words;
-      if (text.substr(position, end - position).find_first_not_of("0123456789.-") == std::string_view::npos)
-        ++numbers;
-      position = end;
-    }
-    return numbers >= fewest_numbers && words - numbers <= 3;
+    const auto words = words_in(text);
+    const auto numbers = std::ranges::count_if(words, [](std::string_view word) {
+      return word.find_first_not_of("0123456789.-") == std::string_view::npos;
+    });
+    return numbers >= fewest_numbers && std::ssize(words) - numbers <= 3;
   }
 
   void add(NcclTestRow row) {
@@ -236,38 +232,8 @@ constexpr double largest_value = 1e18;
 constexpr double shortest_time = 1e-3;  // In microseconds, the resolution of clocks.
 constexpr double longest_time = 1e10;   // In microseconds: hours.
 
-/// @source test_typenames in src/common.cu of nccl-tests and of rccl-tests, old and new
-struct ElementType {
-  std::string_view name;
-  int bytes;
-};
-constexpr std::array element_types{
-    ElementType{"float", 4},    ElementType{"half", 2},        ElementType{"bfloat16", 2},
-    ElementType{"double", 8},   ElementType{"int8", 1},        ElementType{"uint8", 1},
-    ElementType{"char", 1},     ElementType{"int32", 4},       ElementType{"uint32", 4},
-    ElementType{"int", 4},      ElementType{"int64", 8},       ElementType{"uint64", 8},
-    ElementType{"f8e4m3", 1},   ElementType{"f8e5m2", 1},      ElementType{"fp8_e4m3", 1},
-    ElementType{"fp8_e5m2", 1}, ElementType{"hip_bfloat16", 2}};
-
-struct PlacedWord {
-  std::string_view text;
-  std::size_t offset = 0;
-};
-
-std::vector<PlacedWord> words_of(const TextLine& line) {
-  std::vector<PlacedWord> words;
-  const auto text = line.text;
-  for (std::size_t position = 0;
-       (position = text.find_first_not_of(" \t", position)) != std::string_view::npos;) {
-    const auto end = std::min(text.find_first_of(" \t", position), text.size());
-    words.push_back({text.substr(position, end - position), line.offset + position});
-    position = end;
-  }
-  return words;
-}
-
 bool is_whole(std::string_view text) {
-  return !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == std::string_view::npos;
+  return text.size() < 19 && is_digits(text);
 }
 
 std::optional<double> number(std::string_view text) {
@@ -285,10 +251,9 @@ bool is_time_of_day(std::string_view text) {
 }
 
 /// The number of words before size, count and type; empty if the line does not contain them.
-std::optional<std::size_t> start_of_row(std::span<const PlacedWord> words) {
+std::optional<std::size_t> start_of_row(std::span<const std::string_view> words) {
   for (std::size_t i = 0; i <= most_prefix && i + 3 < words.size(); ++i) {
-    if (is_whole(words[i].text) && is_whole(words[i + 1].text) && is_letter(words[i + 2].text.front()))
-      return i;
+    if (is_whole(words[i]) && is_whole(words[i + 1]) && is_letter(words[i + 2].front())) return i;
   }
   return std::nullopt;
 }
@@ -298,25 +263,25 @@ class TestLogReader {
   TestLogReader(const std::string& file, const TextLine& line) : file_{file}, line_{line} {}
 
   std::variant<std::monostate, NcclTestRow, BrokenTestRow> read() {
-    const auto words = words_of(line_);
+    const auto words = words_in(line_.text);
     const auto start = start_of_row(words);
     if (!start) return {};
-    std::span<const PlacedWord> remaining{words};
+    std::span<const std::string_view> remaining{words};
     remaining = remaining.subspan(*start);
-    while (remaining.size() > 3 && is_time_of_day(remaining.back().text))
+    while (remaining.size() > 3 && is_time_of_day(remaining.back()))
       remaining = remaining.first(remaining.size() - 1);
-    row_.where = place_in(line_, file_, remaining.front().offset, remaining.front().text.size());
-    row_.size = Bytes{number(remaining.front().text).value_or(0)};
-    row_.count = number(remaining[1].text).value_or(0);
+    row_.where = place(remaining.front());
+    row_.size = Bytes{number(remaining.front()).value_or(0)};
+    row_.count = number(remaining[1]).value_or(0);
     const auto type = remaining[2];
     remaining = remaining.subspan(3);
-    if (!remaining.empty() && is_letter(remaining.front().text.front()) && remaining.front().text != "N/A") {
-      if (remaining.front().text != "none") row_.reduction = std::string{remaining.front().text};
+    if (!remaining.empty() && is_letter(remaining.front().front()) && remaining.front() != "N/A") {
+      if (remaining.front() != "none") row_.reduction = std::string{remaining.front()};
       remaining = remaining.subspan(1);
     }
     row_.has_root_column = remaining.size() % columns_of_way == 1;
     if (row_.has_root_column) {
-      const auto root = number(remaining.front().text);
+      const auto root = number(remaining.front());
       if (!root || *root != std::floor(*root)) return broken(remaining.front(), "is not a valid root");
       row_.root = static_cast<int>(std::clamp(*root, -1.0, 1e6));
       remaining = remaining.subspan(1);
@@ -332,35 +297,38 @@ class TestLogReader {
       row_.in_place.emplace();
       if (!read_time(remaining.subspan(columns_of_way), *row_.in_place)) return *broken_;
     }
-    const auto* const known = std::ranges::find(element_types, type.text, &ElementType::name);
-    if (known == element_types.end()) return broken(type, "is not an element type of nccl-tests");
-    row_.element = known->bytes;
+    static const auto elements = nccl_test_rows("element");
+    const auto known =
+        std::ranges::find(elements, type, [](const TextRow& element) { return element.word(0); });
+    if (known == elements.end()) return broken(type, "is not an element type of nccl-tests");
+    row_.element = known->number("bytes", 0);
     return row_;
   }
 
  private:
-  BrokenTestRow broken(const PlacedWord& word, std::string_view fault) const {
-    return {place_in(line_, file_, word.offset, word.text.size()), fmt::format("'{}' {}", word.text, fault),
-            false};
+  BrokenTestRow broken(std::string_view word, std::string_view fault) const {
+    return {place(word), fmt::format("'{}' {}", word, fault), false};
   }
 
-  bool read_time(std::span<const PlacedWord> words, NcclTestTime& time) {
-    const auto values = {number(words[0].text), number(words[1].text), number(words[2].text)};
-    auto word = words.begin();
-    for (const auto& value : values) {
-      const bool is_time = word == words.begin();
-      if (!value || *value < 0 || (is_time && (*value < shortest_time || *value > longest_time))) {
-        broken_ =
-            broken(*word, is_time ? "is not a valid time in microseconds" : "is not a valid rate in GB/s");
-        return false;
-      }
-      ++word;
+  Where place(std::string_view word) const {
+    const auto position = static_cast<std::size_t>(word.data() - line_.text.data());
+    return place_in(line_, file_, line_.offset + position, word.size());
+  }
+
+  bool read_time(std::span<const std::string_view> words, NcclTestTime& time) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      const auto value = number(words[i]);
+      const bool is_time = i == 0;
+      if (value && *value >= 0 && (!is_time || (*value >= shortest_time && *value <= longest_time))) continue;
+      broken_ =
+          broken(words[i], is_time ? "is not a valid time in microseconds" : "is not a valid rate in GB/s");
+      return false;
     }
-    time.time = Seconds{*number(words[0].text) * 1e-6};
-    time.algorithm_rate = *number(words[1].text);
-    time.bus_rate = *number(words[2].text);
-    time.wrong = number(words[3].text);
-    if (!time.wrong && words[3].text != "N/A") {
+    time.time = Seconds{*number(words[0]) * 1e-6};
+    time.algorithm_rate = *number(words[1]);
+    time.bus_rate = *number(words[2]);
+    time.wrong = number(words[3]);
+    if (!time.wrong && words[3] != "N/A") {
       broken_ = broken(words[3], "is not a valid number of wrong values");
       return false;
     }
@@ -374,6 +342,12 @@ class TestLogReader {
 };
 
 }  // namespace
+
+std::vector<TextRow> nccl_test_rows(std::string_view kind) {
+  auto rows = rows_in(tables::nccl_tests);
+  std::erase_if(rows, [&](const TextRow& row) { return row.kind != kind; });
+  return rows;
+}
 
 std::vector<NcclTestRun> read_nccl_test_log(const TextFile& file) {
   return LogParser{file}.parse();

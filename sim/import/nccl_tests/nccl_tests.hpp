@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/base/rows.hpp"
 #include "sim/base/units.hpp"
 #include "sim/files/text_file.hpp"
 
@@ -56,6 +57,9 @@ ImportedTests import_nccl_test_log(const TextFile& file, const NcclTestOptions& 
 
 /// A file of samples as text. @source calibration/SAMPLES.md
 std::string samples_json(const std::vector<NcclTestSamples>& runs);
+
+/// The rows of nccl_tests.txt of a kind.
+std::vector<TextRow> nccl_test_rows(std::string_view kind);
 
 /// Times of a test of nccl-tests, out of place or in place.
 struct NcclTestTime {

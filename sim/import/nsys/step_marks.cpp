@@ -8,13 +8,14 @@
 #include <string>
 #include <string_view>
 
+#include "sim/base/text.hpp"
+
 namespace gradway::nsys {
 namespace {
 
 bool names_step(const NvtxRange& range) {
   if (range.is_operation || range.name.find('#') != std::string::npos) return false;
-  std::string name = range.name;
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto name = lower_case(range.name);
   constexpr std::array<std::string_view, 3> words{"step", "iter", "batch"};
   return std::ranges::any_of(words, [&](auto word) { return name.find(word) != std::string::npos; });
 }

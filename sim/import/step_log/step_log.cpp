@@ -2,8 +2,6 @@
 #include "sim/import/step_log/step_log.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <istream>
@@ -15,50 +13,32 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/base/printable.hpp"
+#include "sim/base/rows.hpp"
 #include "sim/base/text.hpp"
 #include "sim/files/text_file.hpp"
 
 namespace gradway {
+
+namespace tables {
+extern const std::string_view step_log;
+}
+
 namespace {
 
 constexpr std::size_t fewest_steps = 20;
 constexpr std::string_view blanks = " \t\r";
 
-struct Unit {
-  std::string_view name;
-  Seconds value;
-};
-constexpr std::array units{
-    Unit{"milliseconds", 1_ms}, Unit{"microseconds", 1_us}, Unit{"seconds", 1.0_s}, Unit{"msec", 1_ms},
-    Unit{"sec", 1.0_s},         Unit{"ms", 1_ms},           Unit{"us", 1_us},       Unit{"s", 1.0_s}};
-
-/// Names of a step time, in programs' logs, the more specific ones first.
-constexpr std::array<std::string_view, 13> names_of_time{"elapsed time per iteration",
-                                                         "time per iteration",
-                                                         "time per step",
-                                                         "step time",
-                                                         "step_time",
-                                                         "iteration time",
-                                                         "iteration_time",
-                                                         "iter time",
-                                                         "iter_time",
-                                                         "batch time",
-                                                         "batch_time",
-                                                         "step_duration",
-                                                         "time"};
-constexpr std::array<std::string_view, 4> names_of_number{"global_step", "iteration", "step", "iter"};
-constexpr std::array<std::string_view, 3> names_of_moment{"timestamp", "time", "date"};
-
-std::string lower(std::string_view text) {
-  std::string result{text};
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
+/// Rows of step_log.txt of a kind.
+std::vector<TextRow> rows_of(std::string_view kind) {
+  auto rows = rows_in(tables::step_log);
+  std::erase_if(rows, [&](const TextRow& row) { return row.kind != kind; });
+  return rows;
 }
 
-std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
-  return text.substr(0, text.find_last_not_of(blanks) + 1);
+std::vector<std::string_view> names_of(std::string_view kind) {
+  std::vector<std::string_view> names;
+  for (const auto& row : rows_of(kind)) names.push_back(row.word(0));
+  return names;
 }
 
 /// The number at the beginning of a text, which is removed with it. Words such as "info" are none.
@@ -72,10 +52,11 @@ std::optional<double> take_number(std::string_view& text) {
 
 /// A unit at the beginning of a text, not as a part of a word.
 std::optional<Seconds> unit_at(std::string_view text) {
+  static const auto units = rows_of("unit");
   for (const auto& unit : units) {
-    if (text.starts_with(unit.name) &&
-        (text.size() == unit.name.size() || !is_letter(text[unit.name.size()])))
-      return unit.value;
+    const auto name = unit.word(0);
+    if (text.starts_with(name) && (text.size() == name.size() || !is_letter(text[name.size()])))
+      return Seconds{std::stod(std::string{unit.word(1)})};
   }
   return std::nullopt;
 }
@@ -113,7 +94,7 @@ std::string rank_in(std::string_view line) {
   const auto digits = [](std::string_view text) {
     return std::string{text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size()))};
   };
-  const auto text = lower(line);
+  const auto text = lower_case(line);
   for (auto position = text.find("rank"); position != std::string::npos;
        position = text.find("rank", position + 1)) {
     if (position > 0 && is_letter(text[position - 1])) continue;
@@ -217,13 +198,13 @@ class StepLogReader {
   std::optional<Found> read_json(std::string_view line, LoggedStep& step) const {
     const auto json = nlohmann::json::parse(line, nullptr, false);
     if (!json.is_object()) return std::nullopt;
-    for (const auto name : names_of_number) {
+    for (const auto name : numbers_) {
       const auto number = json.find(name);
       if (number == json.end() || !number->is_number()) continue;
       step.number = step_number(number->get<double>());
       break;
     }
-    for (const auto name : names_of_moment) {
+    for (const auto name : moments_) {
       const auto moment = json.find(name);
       if (moment == json.end() || !moment->is_string()) continue;
       step.moment = printable(moment->get<std::string>());
@@ -238,10 +219,10 @@ class StepLogReader {
   /// Whether a value is the step time, by its whole name.
   bool is_time(std::string_view name) const {
     if (options_.key) return name == *options_.key;
-    const auto word = lower(name);
-    return std::ranges::any_of(names_of_time, [&](auto known) {
-      if (known == "time" || !word.starts_with(known)) return false;
-      return word.size() == known.size() || unit_in_name(word).has_value();
+    const auto word = lower_case(name);
+    return std::ranges::any_of(times_, [&](const TextRow& row) {
+      if (!row.value("needs").empty() || !word.starts_with(row.word(0))) return false;
+      return word.size() == row.word(0).size() || unit_in_name(word).has_value();
     });
   }
 
@@ -272,10 +253,9 @@ class StepLogReader {
       if (columns_.size() == cells.size()) {
         if (is_number && is_time(columns_[i]))
           reading = Found{*value, unit ? unit : unit_in_name(columns_[i])};
-        if (is_number && std::ranges::find(names_of_number, columns_[i]) != names_of_number.end())
+        if (is_number && std::ranges::find(numbers_, columns_[i]) != numbers_.end())
           step.number = step_number(*value);
-        if (std::ranges::find(names_of_moment, columns_[i]) != names_of_moment.end())
-          step.moment = printable(cells[i]);
+        if (std::ranges::find(moments_, columns_[i]) != moments_.end()) step.moment = printable(cells[i]);
       } else if (cells.size() == 1 && is_number && !options_.key) {
         reading = Found{*value, unit};
       }
@@ -290,8 +270,8 @@ class StepLogReader {
     const auto name = line.substr(0, end);
     const bool is_wanted = options_.key
                                ? name == *options_.key
-                               : unit_in_name(name) && (lower(name).find("step") != std::string::npos ||
-                                                        lower(name).find("iter") != std::string::npos);
+                               : unit_in_name(name) && (lower_case(name).find("step") != std::string::npos ||
+                                                        lower_case(name).find("iter") != std::string::npos);
     if (!is_wanted) return std::nullopt;
     auto remainder = line.substr(end);
     const auto close = remainder.starts_with('{') ? remainder.find('}') : std::string_view::npos;
@@ -311,19 +291,19 @@ class StepLogReader {
 
   /// A name of the step time, then its number: "elapsed time per iteration (ms): 152.3", "time 152.31ms".
   std::optional<Found> read_sentence(std::string_view line, LoggedStep& step) const {
-    const auto text = lower(line);
+    const auto text = lower_case(line);
     std::optional<Found> reading;
     if (options_.key) {
-      reading = number_after(text, lower(*options_.key));
+      reading = number_after(text, lower_case(*options_.key));
     } else {
-      for (const auto name : names_of_time) {
-        reading = number_after(text, name);
-        if (reading && (reading->unit || name != "time")) break;
+      for (const auto& row : times_) {
+        reading = number_after(text, row.word(0));
+        if (reading && (reading->unit || row.value("needs").empty())) break;
         reading.reset();
       }
     }
     if (!reading) return std::nullopt;
-    for (const auto name : names_of_number) {
+    for (const auto name : numbers_) {
       const auto number = number_after(text, name);
       if (number && number->value != reading->value) {  // not the time of "time per step"
         step.number = step_number(number->value);
@@ -358,6 +338,9 @@ class StepLogReader {
 
   std::string file_;
   const StepLogOptions& options_;
+  const std::vector<TextRow> times_ = rows_of("time");
+  const std::vector<std::string_view> numbers_ = names_of("number");
+  const std::vector<std::string_view> moments_ = names_of("moment");
   int line_ = 0;
   std::string_view text_;              ///< Of the line.
   std::vector<std::string> columns_;   ///< Of CSV.

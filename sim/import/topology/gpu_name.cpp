@@ -11,30 +11,30 @@
 #include <string_view>
 
 #include "sim/base/nearest.hpp"
+#include "sim/base/rows.hpp"
 #include "sim/files/text_file.hpp"
 
 namespace gradway {
 
+namespace tables {
+extern const std::string_view gpu_names;
+}
+
 namespace {
 
-/// Names of files that differ from the driver's name. By default the name is the driver's in lower case with
-/// dashes, without the family in front: "NVIDIA L40S" is l40s, "Tesla V100-SXM2-16GB" is v100-sxm2-16gb.
-struct DriverName {
-  std::string_view device;
-  std::string_view file;
-};
-constexpr std::array driver_names{
-    DriverName{"a100-sxm4-40gb", "a100-sxm-40gb"},
-    DriverName{"a100-sxm4-80gb", "a100-sxm-80gb"},
-    DriverName{"a100-80gb-pcie", "a100-pcie-80gb"},
-    DriverName{"a100-pcie", "a100-pcie-40gb"},
-    DriverName{"h100-80gb-hbm3", "h100-sxm"},
-    DriverName{"b300-sxm6-ac", "b300"},
-    DriverName{"rtx-6000-ada-generation", "rtx-6000-ada"},
-    DriverName{"rtx-pro-6000-blackwell-server-edition", "rtx-pro-6000"},
-    DriverName{"rtx-pro-6000-blackwell-workstation-edition", "rtx-pro-6000"},
-    DriverName{"rtx-pro-6000-blackwell-max-q-workstation-edition", "rtx-pro-6000"}};
-constexpr std::array<std::string_view, 4> brand_prefixes{"tesla-", "geforce-", "amd-", "instinct-"};
+const std::vector<TextRow>& gpu_names() {
+  static const auto rows = rows_in(tables::gpu_names);
+  return rows;
+}
+
+/// The name in a row of gpu_names.txt; empty if there is none.
+std::string_view name_of(std::string_view kind, std::string_view key) {
+  const auto row = std::ranges::find_if(gpu_names(), [&](const TextRow& candidate) {
+    return candidate.kind == kind && candidate.word(0) == key;
+  });
+  return row == gpu_names().end() ? std::string_view{} : row->word(1);
+}
+
 constexpr std::string_view virtual_suffix = "-vf";  // of an AMD GPU in a virtual machine
 
 /// A line of the list: the numbers of its GPUs, and their name; empty for other lines.
@@ -68,43 +68,6 @@ ListedGpus listed_gpus(std::string_view line) {
   return listed;
 }
 
-struct PciName {
-  int device;
-  std::string_view name;
-};
-constexpr std::array known_pci_names{PciName{0x1db1, "Tesla V100-SXM2-16GB"},
-                                     PciName{0x1db4, "Tesla V100-PCIE-16GB"},
-                                     PciName{0x1db5, "Tesla V100-SXM2-32GB"},
-                                     PciName{0x1db6, "Tesla V100-PCIE-32GB"},
-                                     PciName{0x1eb8, "Tesla T4"},
-                                     PciName{0x20b0, "NVIDIA A100-SXM4-40GB"},
-                                     PciName{0x20b1, "NVIDIA A100-PCIE-40GB"},
-                                     PciName{0x20b2, "NVIDIA A100-SXM4-80GB"},
-                                     PciName{0x20b5, "NVIDIA A100 80GB PCIe"},
-                                     PciName{0x20b7, "NVIDIA A30"},
-                                     PciName{0x20f1, "NVIDIA A100-PCIE-40GB"},
-                                     PciName{0x2204, "NVIDIA GeForce RTX 3090"},
-                                     PciName{0x2230, "NVIDIA RTX A6000"},
-                                     PciName{0x2235, "NVIDIA A40"},
-                                     PciName{0x2236, "NVIDIA A10"},
-                                     PciName{0x2237, "NVIDIA A10G"},
-                                     PciName{0x2321, "NVIDIA H100 NVL"},
-                                     PciName{0x2330, "NVIDIA H100 80GB HBM3"},
-                                     PciName{0x2331, "NVIDIA H100 PCIe"},
-                                     PciName{0x2335, "NVIDIA H200"},
-                                     PciName{0x233b, "NVIDIA H200 NVL"},
-                                     PciName{0x2684, "NVIDIA GeForce RTX 4090"},
-                                     PciName{0x26b5, "NVIDIA L40"},
-                                     PciName{0x26b9, "NVIDIA L40S"},
-                                     PciName{0x27b8, "NVIDIA L4"},
-                                     PciName{0x2901, "NVIDIA B200"},
-                                     PciName{0x2941, "NVIDIA GB200"},
-                                     PciName{0x74a1, "AMD Instinct MI300X"},
-                                     PciName{0x74a5, "AMD Instinct MI325X"},
-                                     PciName{0x74b5, "AMD Instinct MI300X VF"},
-                                     PciName{0x75a0, "AMD Instinct MI350X"},
-                                     PciName{0x75a3, "AMD Instinct MI355X"}};
-
 }  // namespace
 
 std::string gpu_file_name(std::string_view device) {
@@ -121,13 +84,15 @@ std::string gpu_file_name(std::string_view device) {
     }
   }
   if (name.ends_with('-') || name.ends_with('.')) name.pop_back();
-  for (const auto family : brand_prefixes) {
-    if (name.starts_with(family)) name.erase(0, family.size());
+  for (const auto& row : gpu_names()) {
+    if (row.kind != "family") continue;
+    for (const auto family : row.words)
+      if (name.starts_with(family)) name.erase(0, family.size());
   }
   if (name.ends_with(virtual_suffix)) name.erase(name.size() - virtual_suffix.size());
   if (name.empty()) name = "gpu";
-  const auto* const entry = std::ranges::find(driver_names, name, &DriverName::device);
-  return entry == driver_names.end() ? name : std::string{entry->file};
+  const auto file = name_of("file", name);
+  return file.empty() ? name : std::string{file};
 }
 
 std::string gpu_name(const std::string& device, const std::optional<std::string>& chosen,
@@ -172,8 +137,7 @@ GpuList find_gpu_list(const TextFile& file) {
 }
 
 std::string_view gpu_of_device(int device) {
-  const auto* const entry = std::ranges::find(known_pci_names, device, &PciName::device);
-  return entry == known_pci_names.end() ? std::string_view{} : entry->name;
+  return name_of("pci", fmt::format("{:x}", device));
 }
 
 }  // namespace gradway

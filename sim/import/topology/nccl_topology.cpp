@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/base/text.hpp"
 #include "sim/import/topology/nccl_xml.hpp"
 
 #include <fmt/format.h>
@@ -22,12 +23,6 @@ constexpr int most_class = 0xFFFFFF;
 constexpr int nvswitch_class = 0x068000;
 constexpr int cpu_class = 0x068001;  // Class of an NVLink's other end.
 constexpr std::array known_transfers{2.5, 5.0, 8.0, 16.0, 32.0, 64.0};
-
-std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
 
 class TopologyParser {
  public:

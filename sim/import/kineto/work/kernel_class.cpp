@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/base/text.hpp"
 #include "sim/import/kineto/work/launch_work.hpp"
 
 #include <algorithm>
@@ -27,13 +28,6 @@ bool has_part(std::string_view name, Parts fragments) {
                              [&](auto fragment) { return name.find(fragment) != std::string_view::npos; });
 }
 
-std::string lower(std::string_view text) {
-  std::string result{text};
-  std::ranges::transform(result, result.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
-
 KernelClass class_of_copy(std::string_view name) {
   if (name.find("HtoD") != std::string_view::npos) return KernelClass::copy_in;
   if (name.find("DtoH") != std::string_view::npos) return KernelClass::copy_out;
@@ -47,7 +41,7 @@ KernelClass class_of(TracedActivity::Kind kind, std::string_view name) {
   if (kind == TracedActivity::Kind::memset) return KernelClass::memory;
   const bool is_frameworks_own =
       std::ranges::any_of(framework_starts, [&](auto start) { return name.starts_with(start); });
-  const auto text = lower(name);
+  const auto text = lower_case(name);
   if (is_frameworks_own || has_part(text, helper_parts)) return KernelClass::memory;
   if (has_part(text, attention_parts)) return KernelClass::attention;
   return has_part(text, matrix_parts) ? KernelClass::matrix : KernelClass::memory;
@@ -56,7 +50,7 @@ KernelClass class_of(TracedActivity::Kind kind, std::string_view name) {
 bool uses_tf32(std::string_view kernel) {
   // cutlass names contain the shape of the instruction: 16x8x8 is TF32.
   constexpr std::array<std::string_view, 2> marks{"tf32", "s1688"};
-  return has_part(lower(kernel), marks);
+  return has_part(lower_case(kernel), marks);
 }
 
 std::string short_name(std::string_view kernel) {
