@@ -9,6 +9,7 @@
 
 #include "sim/compute/optimizer_share.hpp"
 #include "sim/compute/optimizer_time.hpp"
+#include "sim/plan/reserved_memory.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/workload/blocks.hpp"
 #include "sim/workload/profile.hpp"
@@ -21,9 +22,6 @@ constexpr auto cuda_context = 621_MiB;
 // Fragments that PyTorch's allocator cannot release where memory ends: a rule of thumb that we did not
 // measure.
 constexpr double allocator_slack = 0.05;
-// Reserved over allocated memory where the GPU has room: median of 191 own runs on H200 and H100 (2026-11-21
-// to 27, PyTorch 2.11); 3 to 24 % (5 and 95 %).
-constexpr double usual_share = 0.106;
 // NCCL's buffers and kernels per channel: own measurement on 2 H200 over NVLink (24 channels), the same day.
 // The first barrier takes 840 MiB on each GPU.
 constexpr auto nccl_channel = 35_MiB;
@@ -169,7 +167,8 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
 
   auto optimizer = always;
   optimizer.gradients = gradients;
-  optimizer.optimizer_state += optimizer_memory_of(scenario, of_sync).transient;
+  const auto transient = optimizer_memory_of(scenario, of_sync).transient;
+  optimizer.optimizer_state += transient;
 
   const auto micro_step =
       peak_of_micro_step(step, sync, always, gradients, job.accumulate > 1, keeps_gradients(scenario));
@@ -179,7 +178,7 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
   auto peak = *std::ranges::max_element(moments, {}, &MemoryUse::allocated);
   peak.slack = allocator_slack * peak.allocated();
   peak.first_buckets = of_sync.first_buckets;
-  peak.reserved = (1 + usual_share) * peak.allocated();
+  peak.reserved = reserved_memory(scenario, step, of_sync, always, peak.allocated(), gradients, transient);
   return peak;
 }
 
