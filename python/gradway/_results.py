@@ -73,7 +73,8 @@ class Run(_Document):
     does_not_fit: str | None  #: why
     gpu_memory_bytes: float | None
     memory_verdict: str | None  #: fits, tight, may not fit or does not fit; None if not all activations are known
-    peak_of_run: dict  #: peak allocation over all steps: allocated_bytes, decided_by, step (None: all but the first)
+    #: peaks over all steps: allocated_bytes, decided_by, step (None: all but the first); reserved_bytes of PyTorch's allocator, nvidia_smi_bytes
+    peak_of_run: dict
     memory_largest_part: str | None  #: parameters, gradients, optimizer, activations, buffers or framework
     memory: dict[str, float]  #: bytes by purpose
     bottleneck: Bottleneck

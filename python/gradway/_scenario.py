@@ -163,6 +163,7 @@ ScenarioParallel = TypedDict("ScenarioParallel", {
     "expert_capacity_factor": float,
     "pipeline": int,
     "virtual": int,
+    "stage_layout": str,
     "schedule": Literal["gpipe", "1f1b", "interleaved", "looped_bfs", "zb_h1", "zb_v", "dual_pipe_v"],
     "messages": Literal["planned", "as_needed"],
     "tables": Literal["table_wise", "row_wise"],

@@ -90,10 +90,18 @@ MemoryRange memory_range(const Scenario& scenario, const MemoryUse& memory) {
 /// @source torch/csrc/distributed/c10d/reducer.cpp (rebuild_buckets) of PyTorch 2.11; 47 own runs on H200 and
 /// H100 have this peak within 2 % on average (tests/validation/memory_test.cpp)
 PeakOfRun peak_of_run(const Scenario& scenario, const MemoryUse& memory) {
-  const auto allocated = memory.allocated() + memory.first_buckets;
-  if (memory.first_buckets == 0_B) return {allocated, largest_part(memory)};
-  const bool is_static = settings_or_defaults<Ddp>(scenario.job.strategy).static_graph;
-  return {allocated, "first buckets", is_static ? 3 : 2};
+  const auto& gpu = scenario.platform.gpu_models.front();
+  const auto beside = memory.context + memory.nccl;
+  PeakOfRun peak{.allocated = memory.allocated() + memory.first_buckets};
+  peak.reserved = std::max(peak.allocated, memory.reserved);
+  if (!gpu.ideal)
+    peak.reserved = std::min(peak.reserved, std::max(gpu.memory - beside, memory.allocated() + memory.slack));
+  peak.nvidia_smi = peak.reserved + beside;
+  peak.decided_by = largest_part(memory);
+  if (memory.first_buckets == 0_B) return peak;
+  peak.decided_by = "first buckets";
+  peak.step = settings_or_defaults<Ddp>(scenario.job.strategy).static_graph ? 3 : 2;
+  return peak;
 }
 
 bool fits(const Scenario& scenario, const MemoryUse& memory) {

@@ -40,9 +40,11 @@ bool knows_memory(const Scenario& scenario);
 
 MemoryRange memory_range(const Scenario& scenario, const MemoryUse& memory);
 
-/// PyTorch's peak allocation over all steps of a run, without loading and checkpoints.
+/// Peaks over all steps of a run, without loading and checkpoints.
 struct PeakOfRun {
-  Bytes allocated{};
+  Bytes allocated{};              ///< torch.cuda.max_memory_allocated
+  Bytes reserved{};               ///< torch.cuda.max_memory_reserved; at most what the GPU leaves PyTorch
+  Bytes nvidia_smi{};             ///< with CUDA's context and NCCL's buffers
   std::string_view decided_by{};  ///< "first buckets", or the largest part of the peak of a step
   int step = 0;                   ///< the only step with this peak; 0: all but the first
 };

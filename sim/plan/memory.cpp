@@ -9,6 +9,7 @@
 
 #include "sim/compute/optimizer_share.hpp"
 #include "sim/compute/optimizer_time.hpp"
+#include "sim/plan/reserved_memory.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/workload/blocks.hpp"
 #include "sim/workload/profile.hpp"
@@ -18,7 +19,8 @@ namespace {
 
 // CUDA context with PyTorch's kernels: own measurement, 2026-11-21, H200, PyTorch 2.11, CUDA 13.0.
 constexpr auto cuda_context = 621_MiB;
-// Memory that PyTorch's allocator reserves beyond what is allocated: a rule of thumb that we did not measure.
+// Fragments that PyTorch's allocator cannot release where memory ends: a rule of thumb that we did not
+// measure.
 constexpr double allocator_slack = 0.05;
 // NCCL's buffers and kernels per channel: own measurement on 2 H200 over NVLink (24 channels), the same day.
 // The first barrier takes 840 MiB on each GPU.
@@ -165,7 +167,8 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
 
   auto optimizer = always;
   optimizer.gradients = gradients;
-  optimizer.optimizer_state += optimizer_memory_of(scenario, of_sync).transient;
+  const auto transient = optimizer_memory_of(scenario, of_sync).transient;
+  optimizer.optimizer_state += transient;
 
   const auto micro_step =
       peak_of_micro_step(step, sync, always, gradients, job.accumulate > 1, keeps_gradients(scenario));
@@ -175,6 +178,7 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
   auto peak = *std::ranges::max_element(moments, {}, &MemoryUse::allocated);
   peak.slack = allocator_slack * peak.allocated();
   peak.first_buckets = of_sync.first_buckets;
+  peak.reserved = reserved_memory(scenario, step, of_sync, always, peak.allocated(), gradients, transient);
   return peak;
 }
 

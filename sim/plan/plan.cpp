@@ -122,9 +122,9 @@ Workload empty_workload(const Job& job) {
 }
 
 /// By stage: size of the output of its last layer.
-std::vector<Bytes> messages_of(const Model& model, const ComputeCosts& costs, int stages) {
-  std::vector<Bytes> messages(static_cast<std::size_t>(stages));
-  const auto of_layer = stages_of_layers(model, stages);
+std::vector<Bytes> messages_of(const Model& model, const ComputeCosts& costs, const Pipeline& pipeline) {
+  std::vector<Bytes> messages(static_cast<std::size_t>(pipeline.stages()));
+  const auto of_layer = stages_of_layers(model, pipeline);
   for (std::size_t i = 0; i < of_layer.size(); ++i)
     messages[static_cast<std::size_t>(of_layer[i])] = costs.outputs[i];
   return messages;
@@ -161,7 +161,7 @@ StagePrograms stage_programs(const Scenario& scenario, const ComputeCosts& costs
   StagePrograms stages;
   if (pipeline.rank_of(pipeline.stages() - 1) != 0) stages.tied = tied_bytes(whole_model);
   whole_model = with_tied_copies(whole_model, pipeline);
-  const auto messages = messages_of(whole_model, costs, pipeline.stages());
+  const auto messages = messages_of(whole_model, costs, pipeline);
   const bool plans_messages = scenario.job.framework == Framework::pytorch && layout.chunks > 1 &&
                               layout.messages == Messages::planned;
   auto receives = plans_messages ? planned_receives(pipeline, scenario.job.accumulate)

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -69,8 +70,9 @@ struct Layout {
   TensorOverlap overlap = TensorOverlap::async;  ///< of tensor-parallel communication
   int context = 1;                               ///< context-parallel ranks, which share every sequence
   ContextMethod context_method = ContextMethod::ring;
-  int pipeline = 1;  ///< pipeline stages, each with some of the layers
-  int chunks = 1;    ///< chunks of the model on each pipeline rank (virtual stages)
+  int pipeline = 1;            ///< pipeline stages, each with some of the layers
+  int chunks = 1;              ///< chunks of the model on each pipeline rank (virtual stages)
+  std::string stage_layout{};  ///< in Megatron's words, see `read_stage_layout`; empty: stages are even
   Schedule schedule = Schedule::one_f_one_b;
   Messages messages = Messages::planned;  ///< PyTorch, several chunks only
   int expert = 1;                         ///< ranks that share the experts of a layer, in their own grid

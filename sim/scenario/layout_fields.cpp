@@ -107,6 +107,13 @@ FieldTable make_fields(std::type_identity<Layout>) {
             "number of chunks of the model on each pipeline rank (virtual stages); schedules zb_v and "
             "dual_pipe_v require 2",
             {.is_echoed = has_stages, .lack = needs_stages}),
+      field(
+          "stage_layout", &Layout::stage_layout, value::Text{},
+          "what each stage has, as Megatron's --pipeline-model-parallel-layout says it: E the embedding, t a "
+          "block, L the output layer with the loss, a vertical bar the end of a stage, x*3 and (xy)*3 "
+          "repetitions; default: stages have the same number of blocks, or one more",
+          {.is_echoed = [](const Layout& layout) { return !layout.stage_layout.empty(); },
+           .lack = needs_stages}),
       field("schedule", &Layout::schedule, value::Words{"a schedule", schedule_words},
             "order in which a pipeline rank processes micro-batches; gradway show plan draws it",
             {.is_echoed = has_stages, .lack = needs_stages}),

@@ -157,6 +157,7 @@ export interface ScenarioParallel {
   expert_capacity_factor?: number;
   pipeline?: number;
   virtual?: number;
+  stage_layout?: string;
   schedule?: 'gpipe' | '1f1b' | 'interleaved' | 'looped_bfs' | 'zb_h1' | 'zb_v' | 'dual_pipe_v';
   messages?: 'planned' | 'as_needed';
   tables?: 'table_wise' | 'row_wise';

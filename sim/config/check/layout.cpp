@@ -2,11 +2,13 @@
 #include "sim/config/check/check.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "sim/scenario/pipeline/schedule.hpp"
+#include "sim/scenario/pipeline/stage_layout.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
 #include "sim/scenario/strategy_words.hpp"
 
@@ -289,7 +291,9 @@ class CheckLayout {
   void check_pipeline() {
     const auto pipeline = pipeline_of(layout_);
     check_chunks();
-    if (!model_.model.profile && trains(job_.strategy)) {
+    if (!layout_.stage_layout.empty()) {
+      check_stage_layout();
+    } else if (!model_.model.profile && trains(job_.strategy)) {
       if (const auto blocks = pipeline_units(model_.model); blocks < pipeline.stages()) {
         add("parallel.pipeline",
             fmt::format("{} pipeline stages are too many: the model '{}' has {} block{}", pipeline.stages(),
@@ -301,6 +305,36 @@ class CheckLayout {
     }
     check_micro_batches();
     check_sharding();
+  }
+
+  void check_stage_layout() {
+    constexpr auto key = "parallel.stage_layout";
+    const auto [blocks, problem] = read_stage_layout(layout_.stage_layout);
+    const auto stages = layout_.pipeline * layout_.chunks;
+    const auto of_model = pipeline_units(model_.model);
+    const auto written = std::accumulate(blocks.begin(), blocks.end(), 0);
+    if (!problem.empty()) {
+      add(key, fmt::format("'{}' does not describe stages: {}", layout_.stage_layout, problem),
+          "write what each stage has, such as 'Et*3|(tt|)*29|L'");
+    } else if (std::ssize(blocks) != stages) {
+      add(key,
+          fmt::format(
+              "parallel.stage_layout has {} stages, but parallel.pipeline {} times parallel.virtual {} "
+              "makes {}",
+              blocks.size(), layout_.pipeline, layout_.chunks, stages),
+          "write as many stages, with a | between two");
+    } else if (written != of_model) {
+      add(key,
+          fmt::format("parallel.stage_layout has {} blocks, but the model '{}' has {}", written,
+                      model_.model.name, of_model),
+          "write one t for each block", {{model_.kind, "the model is here"}});
+    } else {
+      const auto of_layers = stages_of_layers(model_.model, pipeline_of(layout_));
+      for (int stage = 0; stage < stages; ++stage)
+        if (std::ranges::find(of_layers, stage) == of_layers.end())
+          add(key, fmt::format("stage {} of parallel.stage_layout has no layer", stage + 1),
+              "write at least one t for it");
+    }
   }
 
   /// @source deepspeed/runtime/pipe/engine.py at edaa7221, PipelineEngine.__init__, of ZeRO

@@ -47,7 +47,9 @@ Json memory_json(const MemoryUse& memory, bool knows_activations) {
 Json peak_of_run_json(const PeakOfRun& peak) {
   return {{"allocated_bytes", amount(peak.allocated.value())},
           {"decided_by", peak.decided_by},
-          {"step", peak.step > 0 ? Json(peak.step) : Json(nullptr)}};
+          {"step", peak.step > 0 ? Json(peak.step) : Json(nullptr)},
+          {"reserved_bytes", amount(peak.reserved.value())},
+          {"nvidia_smi_bytes", amount(peak.nvidia_smi.value())}};
 }
 
 Json changes_to_fit_json(const RunQuestions& questions) {

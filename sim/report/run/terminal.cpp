@@ -256,6 +256,9 @@ void write_results(Fields& fields, const Run& run, Detail detail) {
         "peak of run",
         fmt::format("{} allocated in step {}, when DDP rebuilds its buckets beside the first; {} in others",
                     bytes_text(peak.allocated), peak.step, bytes_text(metrics.peak_memory)));
+  if (detail == Detail::full && knows_memory(run.scenario) && peak.nvidia_smi > 0_B)
+    fields.add("nvidia-smi", fmt::format("{}, of which PyTorch reserves {}", bytes_text(peak.nvidia_smi),
+                                         bytes_text(peak.reserved)));
   if (detail == Detail::full) add_details(fields, metrics);
   add_loading(fields, metrics, run.scenario.job.input);
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan)

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/base/contract.hpp"
+#include "sim/scenario/pipeline/stage_layout.hpp"
 
 namespace gradway {
 namespace {
@@ -321,7 +322,10 @@ std::optional<int> Pipeline::target_of(Pass pass, int stage) const {
 }
 
 Pipeline pipeline_of(const Layout& layout) {
-  return {layout.schedule, layout.pipeline, layout.chunks};
+  Pipeline pipeline{layout.schedule, layout.pipeline, layout.chunks};
+  auto blocks = read_stage_layout(layout.stage_layout).blocks;
+  if (std::ssize(blocks) == pipeline.stages()) pipeline.blocks = std::move(blocks);
+  return pipeline;
 }
 
 std::vector<ChunkPass> passes_of_rank(const Pipeline& pipeline, int rank, int micro_batches) {

@@ -26,6 +26,7 @@ struct Pipeline {
   Schedule schedule = Schedule::one_f_one_b;
   int ranks = 1;
   int chunks = 1;
+  std::vector<int> blocks{};  ///< by stage: number of blocks; empty: as even as possible
 
   int stages() const { return ranks * chunks; }
   /// Whether the second chunks are assigned from the last rank to the first.
@@ -41,6 +42,7 @@ struct Pipeline {
   bool splits_backward() const { return is_v_shaped() || schedule == Schedule::zb_h1; }
 };
 
+/// A stage layout for another number of stages, such as that of a search's candidate, is ignored.
 Pipeline pipeline_of(const Layout& layout);
 
 /// The passes of a rank in their order. @source torch/distributed/pipelining/schedules.py (PyTorch 2.9) and

@@ -23,18 +23,15 @@ int count_of(const std::vector<std::int32_t>& blocks) {
   return blocks.empty() ? 0 : *std::ranges::max_element(blocks) + 1;
 }
 
-/// The stage of each unit.
-std::vector<int> stages_of_parts(int blocks, int stages) {
+/// By stage: number of blocks, as even as possible.
+std::vector<int> even_stages(int blocks, int stages) {
   std::vector<int> sizes(static_cast<std::size_t>(stages), blocks / stages);
   // Remaining units go to the second stage first; the first stage is last but one, the last stage last.
   for (int remaining = blocks % stages, stage = 1 % stages; remaining > 0; --remaining) {
     ++sizes[static_cast<std::size_t>(stage)];
     stage = stage + 2 < stages ? stage + 1 : 0;
   }
-  std::vector<int> assigned;
-  for (int stage = 0; stage < stages; ++stage)
-    assigned.insert(assigned.end(), static_cast<std::size_t>(sizes[static_cast<std::size_t>(stage)]), stage);
-  return assigned;
+  return sizes;
 }
 
 }  // namespace
@@ -43,15 +40,23 @@ int pipeline_units(const Model& model) {
   return count_of(parts_of_layers(model));
 }
 
-std::vector<int> stages_of_layers(const Model& model, int stages) {
+std::vector<int> stages_of_layers(const Model& model, const Pipeline& pipeline) {
   const auto blocks = parts_of_layers(model);
-  expects(count_of(blocks) >= stages, "each stage has a part of the model");
-  const auto of_part = stages_of_parts(count_of(blocks), stages);
+  const auto count = count_of(blocks);
+  expects(!pipeline.blocks.empty() || count >= pipeline.stages(), "each stage has a part of the model");
+  const auto sizes = pipeline.blocks.empty() ? even_stages(count, pipeline.stages()) : pipeline.blocks;
+  std::vector<int> of_block;
+  for (int stage = 0; stage < pipeline.stages(); ++stage)
+    of_block.insert(of_block.end(), static_cast<std::size_t>(sizes[static_cast<std::size_t>(stage)]), stage);
+  expects(std::ssize(of_block) == count, "the stages have all blocks");
   std::vector<int> of_layer;
   int stage = 0;
+  int left = count;  // blocks that have not ended yet
   for (const auto block : blocks) {
-    if (block != Blocks::none) stage = of_part[static_cast<std::size_t>(block)];
-    of_layer.push_back(stage);
+    if (block != Blocks::none) stage = of_block[static_cast<std::size_t>(block)];
+    if (block != Blocks::none) left = count - 1 - block;
+    const bool is_after_all = block == Blocks::none && left == 0;
+    of_layer.push_back(is_after_all ? pipeline.stages() - 1 : stage);
   }
   return of_layer;
 }
@@ -69,7 +74,7 @@ std::vector<StageHop> hops_of(const Pipeline& pipeline) {
 }
 
 ModelShard part_of(const Model& model, const Pipeline& pipeline, int rank) {
-  const auto stages = stages_of_layers(model, pipeline.stages());
+  const auto stages = stages_of_layers(model, pipeline);
   ModelShard shard;
   shard.model = model;
   shard.model.layers.clear();
@@ -103,6 +108,8 @@ StepMemory memory_of_passes(const StepMemory& whole_memory, const ModelShard& sh
                             const std::vector<ChunkPass>& turns) {
   StepMemory memory;
   if (whole_memory.activations.empty()) return memory;
+  if (shard.layers.size() == shard.chunk.size() && std::ranges::max(shard.chunk) == 0)
+    memory.tensors = whole_memory.tensors;
   for (const auto layer : shard.layers)
     if (!whole_memory.lasting.empty())
       memory.lasting.push_back(whole_memory.lasting[static_cast<std::size_t>(layer)]);

@@ -16,10 +16,11 @@ namespace gradway {
 /// explicit times.
 int pipeline_units(const Model& model);
 
-/// The stage of each layer. Each stage has the same number of blocks; layers before the first block are on
-/// the first stage, layers after the last block on the last one. Remaining blocks go to the stages after the
-/// first, which has the embedding; the last has the loss. @pre `pipeline_units` is at least `stages`
-std::vector<int> stages_of_layers(const Model& model, int stages);
+/// The stage of each layer. Stages have the blocks of the pipeline's layout, or the same number of blocks;
+/// layers before the first block are on the first stage, layers after the last block on the last one.
+/// Remaining blocks go to the stages after the first, which has the embedding; the last has the loss.
+/// @pre the layout has `pipeline_units` blocks; without a layout there are at least as many as stages
+std::vector<int> stages_of_layers(const Model& model, const Pipeline& pipeline);
 
 /// A transfer between two pipeline ranks: activations forward, or their gradients backward.
 struct StageHop {
