@@ -234,4 +234,24 @@ void write_scenario_schema(std::ostream& out) {
   out << serialized(file, 2) << '\n';
 }
 
+void write_file_schema(std::ostream& out, const config::FileKind& kind) {
+  const auto keys = kind.keys();
+  auto root = tree_of(keys);
+  auto schema = map_schema(root, false);
+  const auto required = std::exchange(schema["required"], {"schema"});
+  schema["properties"]["schema"] = {{"const", 1}};
+  schema["properties"]["based_on"] = {{"type", "string"}, {"description", "another file of this kind"}};
+  const Json needs_none{
+      {"anyOf", Json::array({Json{{"required", {"based_on"}}}, Json{{"required", {"ideal"}}}})}};
+  schema["allOf"] = Json::array({Json{{"if", {{"not", needs_none}}}, {"then", {{"required", required}}}}});
+  if (kind.name == "model") {
+    root.rows = root["kind"].rows;
+    for (const auto* key : {"schema", "based_on"}) root[key];
+    for (auto& rule : rules_of_kinds(root)) schema["allOf"].push_back(std::move(rule));
+  }
+  Json file{{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", kind.title}};
+  file.update(schema);
+  out << serialized(file, 2) << '\n';
+}
+
 }  // namespace gradway::report
