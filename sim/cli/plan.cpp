@@ -106,7 +106,7 @@ void check_quantities(const PlanArguments& arguments) {
   value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples_per_step));
   value_of("--tokens", arguments.tokens, config::tokens);
   value_of("--samples", arguments.samples, config::samples);
-  value_of("--terms", arguments.terms, config::one_of("payment terms", config::all_terms));
+  value_of("--terms", arguments.terms, config::payment_terms);
 }
 
 /// Refuses keys that a plan sets after `--set`, or whose values its table shows.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/shell/argument_words.hpp"
 #include "sim/report/format/figures.hpp"
 #include "sim/report/format/json_document.hpp"
 #include "sim/report/show/show.hpp"
@@ -16,16 +18,29 @@ namespace gradway::cli {
 
 Action add_schema(CLI::App& app) {
   const auto kind = std::make_shared<std::string>("scenario");
-  app.add_option("KIND", *kind, "kind: scenario (default) or metrics, the figures of a report");
+  app.add_option("KIND", *kind,
+                 "kind: scenario (default), another kind of file (gpu, platform, model, storage, dataset, "
+                 "prices, calibration), or metrics, the figures of a report");
   return [kind](const CommandContext& context) {
-    if (*kind == "metrics")
+    const auto files = config::file_kinds();
+    const auto file = std::ranges::find(files, *kind, &config::FileKind::name);
+    if (file != files.end()) {
+      report::write_file_schema(context.results, *file);
+    } else if (*kind == "metrics") {
       report::write(context.results, report::figures_schema());
-    else if (*kind == "scenario")
+    } else if (*kind == "scenario") {
       report::write_scenario_schema(context.results);
-    else
-      refuse(fmt::format("there is no schema of '{}'", *kind), suggestion(*kind, {"scenario", "metrics"}));
+    } else {
+      refuse(fmt::format("there is no schema of '{}'", *kind), suggestion(*kind, schema_kinds()));
+    }
     return Status::done;
   };
+}
+
+std::vector<std::string> schema_kinds() {
+  std::vector<std::string> kinds{"scenario", "metrics"};
+  for (const auto& kind : config::file_kinds()) kinds.emplace_back(kind.name);
+  return kinds;
 }
 
 }  // namespace gradway::cli

@@ -1,125 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/fit/write_calibration.hpp"
 
-#include <array>
 #include <ostream>
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/cost/calibration_words.hpp"
 #include "sim/cost/size_text.hpp"
 #include "sim/fit/kernels.hpp"
 #include "sim/fit/yaml_text.hpp"
+#include "sim/scenario/catalogue/catalogue_fields.hpp"
+#include "sim/scenario/value_text.hpp"
 
 namespace gradway {
 namespace {
 
-namespace words = calibration_words;
+/// Writes a value to four or five digits.
+struct RoundedText {
+  const FieldValue& held;
 
-template <class Enum, std::size_t size>
-std::string_view word_or_any(const std::array<std::string_view, size>& table, std::optional<Enum> value) {
-  return value ? word_of(table, *value) : words::any;
-}
-
-void write_sizes(std::ostream& out, std::string_view key, const std::vector<SizedTime>& points) {
-  if (points.empty()) return;
-  fmt::print(out, "    {}: |\n", key);
-  for (const auto& point : points) {
-    fmt::print(out, "      {:<8}  {}\n", size_text(point.size), time_text(point.time));
+  std::string operator()(const value::Amount& kind) const {
+    const auto amount = number_in(held);
+    if (kind.unit == value::Unit::size) return size_text(Bytes{amount});
+    if (kind.unit == value::Unit::bandwidth) return rate_text(BytesPerSecond{amount});
+    if (kind.unit == value::Unit::compute_rate) return compute_text(FlopsPerSecond{amount});
+    if (kind.unit == value::Unit::relative_error) return percent_text(amount);
+    return time_text(Seconds{amount});
   }
+  std::string operator()(const value::Ratio& kind) const {
+    const int digits = kind.meaning == value::Ratio::Meaning::time_scale ? 5 : 4;
+    return fmt::format("{:.{}g}", number_in(held), digits);
+  }
+  std::string operator()(const value::Text&) const { return quoted_text(std::get<std::string>(held)); }
+  std::string operator()(const value::Names&) const {
+    std::vector<std::string> quoted;
+    for (const auto& name : std::get<std::vector<std::string>>(held)) quoted.push_back(quoted_text(name));
+    return fmt::format("[{}]", fmt::join(quoted, ", "));
+  }
+  template <class Kind>
+  std::string operator()(const Kind& kind) const {
+    return value_text(kind, held);
+  }
+};
+
+/// The keys of settings with their values, without those that have their defaults. A value of several lines
+/// continues below `indent`.
+std::vector<std::string> entries_of(const Record& settings, const std::string& indent);
+
+std::string group_text(const Record& settings, const Field& field, const std::string& indent) {
+  std::string text;
+  const auto* list = std::get_if<value::Maps>(&field.kind);
+  const auto inner = indent + (list != nullptr ? "    " : "  ");
+  for (const auto& group : settings.groups(field)) {
+    const auto entries = entries_of(group, inner);
+    if (entries.empty()) continue;
+    const bool is_flat = list != nullptr && list->on_one_line;
+    text += fmt::format("\n{}  {}", indent, list != nullptr ? "- " : "");
+    text += is_flat ? fmt::format("{{ {} }}", fmt::join(entries, ", "))
+                    : fmt::format("{}", fmt::join(entries, "\n" + inner));
+  }
+  return text;
 }
 
-void write_error(std::ostream& out, std::string_view median, std::string_view worst,
-                 const std::optional<FitError>& error) {
-  if (!error) return;
-  fmt::print(out, "    {}: {}\n    {}: {}\n", median, percent_text(error->median), worst,
-             percent_text(error->worst));
+std::string rows_text(const NumberRows& rows, const std::string& indent) {
+  std::string text = " |";
+  for (const auto& row : rows)
+    text += fmt::format("\n{}  {:<8}  {}", indent, size_text(Bytes{row[0]}), time_text(Seconds{row[1]}));
+  return text;
 }
 
-void write_table(std::ostream& out, const CollectiveTable& table) {
-  fmt::print(out,
-             "  - transport: {}\n    operation: {}\n    algorithm: {}\n    protocol: {}\n    ranks: {}\n",
-             word_of(words::transports, table.transport), word_of(words::operations, table.kind),
-             word_or_any(words::algorithms, table.algorithm), word_or_any(words::protocols, table.protocol),
-             table.ranks);
-  if (table.nodes > 1) fmt::print(out, "    nodes: {}\n", table.nodes);
-  if (!table.predicted_from.empty())
-    fmt::print(out, "    predicted_from: {}\n", quoted_text(table.predicted_from));
-  if (table.samples > 0) fmt::print(out, "    samples: {}\n", table.samples);
-  fmt::print(out, "    latency: {}\n    bandwidth: {}\n", time_text(table.latency),
-             rate_text(table.bandwidth));
-  write_error(out, "median_residual", "worst_residual", table.residual);
-  write_error(out, "median_residual_with_outliers", "worst_residual_with_outliers",
-              table.residual_with_outliers);
-  write_error(out, "interpolation_error", "worst_interpolation_error", table.interpolation);
-  write_error(out, "spread", "worst_spread", table.spread);
-  if (table.uncertainty) fmt::print(out, "    uncertainty: {}\n", percent_text(*table.uncertainty));
-  write_sizes(out, "points", table.points);
-  write_sizes(out, "outliers", table.outliers);
-}
-
-void write_contention(std::ostream& out, const ContentionFactors& entry) {
-  fmt::print(out, "  - transport: {}\n    precision: {}\n", word_of(words::transports, entry.transport),
-             word_of(words::precisions, entry.precision));
-  if (entry.ranks > 0) fmt::print(out, "    ranks: {}\n", entry.ranks);
-  if (entry.channels > 0) fmt::print(out, "    channels: {}\n", entry.channels);
-  fmt::print(out, "    kernel_slowdown: {:.4g}\n    collective_slowdown: {:.4g}\n", entry.kernel_slowdown,
-             entry.collective_slowdown);
-  if (!entry.measured_on.empty()) fmt::print(out, "    measured_on: {}\n", quoted_text(entry.measured_on));
-  fmt::print(out, "    source: {}\n", quoted_text(entry.source));
-}
-
-void write_held_back(std::ostream& out, const HoldoutError& entry) {
-  fmt::print(out, "  - {{ what: {}, rows: {}, median: {}, worst: {} }}\n", quoted_text(entry.what),
-             entry.rows, percent_text(entry.error.median), percent_text(entry.error.worst));
-}
-
-void write_adapted(std::ostream& out, const Adaptation& adapted) {
-  fmt::print(out, "adapted:\n  from: {}\n", quoted_text(adapted.from));
-  if (!adapted.digest.empty()) fmt::print(out, "  digest: {}\n", quoted_text(adapted.digest));
-  out << "  parts:\n";
-  const auto error_text = [](std::string_view when, const std::optional<FitError>& error) {
-    return error ? fmt::format(", median_{0}: {1}, worst_{0}: {2}", when, percent_text(error->median),
-                               percent_text(error->worst))
-                 : "";
+std::vector<std::string> entries_of(const Record& settings, const std::string& indent) {
+  std::vector<std::string> entries;
+  const auto add = [&](std::string_view key, const std::string& text) {
+    if (!text.empty()) entries.push_back(fmt::format("{}:{}", key, text));
   };
-  for (const auto& part : adapted.parts) {
-    fmt::print(out, "    - {{ what: {}, rows: {}, fixed: {:.5g}, moving: {:.5g}{}{}{} }}\n",
-               quoted_text(part.what), part.rows, part.fixed, part.moving, error_text("before", part.before),
-               error_text("after", part.after),
-               part.uncertainty ? fmt::format(", uncertainty: {}", percent_text(*part.uncertainty)) : "");
+  for (const auto& field : settings.fields()) {
+    if (field.is_group()) {
+      add(field.key, group_text(settings, field, indent));
+      continue;
+    }
+    if (field.access == nullptr || (!field.is_required && field.has_value() && settings.has_default(field)))
+      continue;
+    const auto held = settings.effective_value(field);
+    const auto* rows = std::get_if<NumberRows>(&held);
+    if (const auto* errors = std::get_if<value::MedianAndWorst>(&field.kind)) {
+      add(field.key, " " + percent_text(rows->front()[0]));
+      add(errors->worst, " " + percent_text(rows->front()[1]));
+    } else if (rows != nullptr) {
+      add(field.key, rows_text(*rows, indent));
+    } else if (!gradway::is_empty(held) || !field.may_be_empty()) {
+      add(field.key, " " + std::visit(RoundedText{held}, field.kind));
+    }
   }
-}
-
-template <class Item>
-void write_list(std::ostream& out, std::string_view key, const std::vector<Item>& items,
-                void (*write)(std::ostream&, const Item&)) {
-  if (items.empty()) return;
-  fmt::print(out, "{}:\n", key);
-  for (const auto& item : items) write(out, item);
+  return entries;
 }
 
 }  // namespace
 
 void write_calibration_file(std::ostream& out, const Calibration& calibration) {
   expects(calibration.collectives.empty(), "a fit makes tables");
-  fmt::print(out, "schema: 1\nsource: {}\n", quoted_text(calibration.source));
-  if (!calibration.date.empty()) fmt::print(out, "date: {}\n", calibration.date);
-  if (calibration.samples) {
-    std::vector<std::string> files;
-    for (const auto& file : calibration.samples->files) files.push_back(quoted_text(file));
-    fmt::print(out, "samples:\n  digest: {}\n  files: [{}]\n", quoted_text(calibration.samples->digest),
-               fmt::join(files, ", "));
-  }
-  if (calibration.adapted) write_adapted(out, *calibration.adapted);
-  write_list(out, "held_back", calibration.holdout_errors, write_held_back);
-  write_list(out, "tables", calibration.tables, write_table);
-  write_list(out, "links", calibration.links, write_link);
-  write_kernels(out, calibration.kernels);
-  write_list(out, "contention", calibration.contention, write_contention);
+  out << fmt::format("schema: 1\n{}\n", fmt::join(entries_of(calibration, ""), "\n"));
   if (calibration.kernel_times) write_kernel_times(out, *calibration.kernel_times);
 }
 

@@ -157,7 +157,7 @@ Platform build_platform(const PlatformDescription& description, const Gpu& gpu, 
   platform.price_by_terms = description.price_by_terms;
   platform.collectives = description.collectives;
   platform.cores_per_node = description.cores;
-  platform.amd_cpu = description.amd_cpu;
+  platform.amd_cpu = description.cpu_vendor == CpuVendor::amd;
   platform.nvls = description.nvls;
   platform.pageable_copy_rate = description.pageable_copy_rate;
   platform.eager_operation = description.eager_operation;

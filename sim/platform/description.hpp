@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,12 @@
 #include "sim/platform/platform.hpp"
 
 namespace gradway {
+
+// Limits of a platform's size.
+inline constexpr int most_nodes = 65536;
+inline constexpr int most_gpus_of_a_node = 1024;
+inline constexpr int most_nics = 64;  // of a node
+inline constexpr int most_spines = 4096;
 
 /// One name ("gpu3") or several ("gpu[0-7]"), and the place in the file.
 struct NamePattern {
@@ -74,6 +81,10 @@ struct FabricDescription {
   bool has_rails() const { return kind == Kind::rail_optimised || kind == Kind::rail_only; }
 };
 
+/// In the order of `FabricDescription::Kind`.
+inline constexpr std::array<std::string_view, 4> fabric_words{"star", "leaf_spine", "rail_optimised",
+                                                              "rail_only"};
+
 /// Nodes whose GPUs share NVSwitches, as the trays of a rack do.
 struct NvlinkDomainDescription {
   Where where;
@@ -104,6 +115,11 @@ struct GeneratedPlatform {
   BytesPerSecond uplink_bandwidth{};  ///< leaf_spine only
 };
 
+/// In the order of `GeneratedPlatform::Topology`.
+inline constexpr std::array<std::string_view, 3> topology_words{"ring", "star", "leaf_spine"};
+
+enum class CpuVendor : std::uint8_t { intel, amd, arm };
+
 /// The contents of a platform file before names are looked up.
 struct PlatformDescription {
   std::string name;
@@ -115,8 +131,8 @@ struct PlatformDescription {
   std::optional<Price> price;  ///< the price to calculate with
   PriceByTerms price_by_terms{};
   CollectiveRules collectives = CollectiveRules::nccl;
-  int cores = 0;  ///< per node; 0: unknown
-  bool amd_cpu = false;
+  int cores = 0;                            ///< per node; 0: unknown
+  CpuVendor cpu_vendor = CpuVendor::intel;  ///< affects NCCL's rules
   bool nvls = true;
   std::optional<BytesPerSecond> pageable_copy_rate;
   std::optional<Seconds> eager_operation;

@@ -95,7 +95,7 @@ FieldTable make_fields(std::type_identity<CheckpointSettings>) {
             "with mode async: bandwidth of the copy from each GPU to host memory; default: 25 GB/s to pinned "
             "memory, 1.3 GB/s to pageable memory",
             {.is_echoed = is_async}),
-      field("slowdown", &Checkpoint::slowdown, value::Slowdown{},
+      field("slowdown", &Checkpoint::slowdown, value::slowdown,
             "with mode async: slow-down of the steps while a checkpoint is written to storage",
             {.is_echoed = is_async})};
 }
@@ -155,7 +155,7 @@ FieldTable make_fields(std::type_identity<StragglerSettings>) {
   constexpr auto are_slow = [](const Stragglers& stragglers) { return stragglers.node_every.has_value(); };
   return {field("node_every", &Stragglers::node_every, value::Amount{value::Unit::span, "100 days"},
                 "mean time between two slow episodes of a node; default: no node is ever slow"),
-          field("slowdown", &Stragglers::slowdown, value::Slowdown{},
+          field("slowdown", &Stragglers::slowdown, value::slowdown,
                 "slow-down of the steps during an episode", {.is_echoed = are_slow}),
           field("lasts", &Stragglers::lasts, value::Amount{value::Unit::span, "72 min"},
                 "mean length of an episode", {.is_echoed = are_slow}),
@@ -177,7 +177,7 @@ FieldTable make_fields(std::type_identity<CarbonSettings>) {
                 "carbon intensity of the electricity: CO2 per kilowatt-hour", {.is_required = true}),
           field("node_power", &Carbon::node_power, value::Amount{value::Unit::power, "10.2 kW"},
                 "power of a node while it trains", {.is_required = true}),
-          field("pue", &Carbon::pue, value::Slowdown{},
+          field("pue", &Carbon::pue, value::slowdown,
                 "power usage effectiveness: power of the building over that of its nodes")};
 }
 
@@ -231,7 +231,7 @@ FieldTable make_fields(std::type_identity<ConvergenceSettings>) {
               "with critical_batch: batch with which the length of the campaign reaches the target; default: "
               "the job's own",
               {}, [](const Convergence& convergence) { return convergence.at_batch; }),
-          field("more_steps", &Convergence::more_steps, value::Slowdown{},
+          field("more_steps", &Convergence::more_steps, value::slowdown,
                 "factor on the number of steps, such as that of lossy gradient compression")};
 }
 

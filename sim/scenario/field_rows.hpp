@@ -41,6 +41,8 @@ FieldValue value_of_member(const Member& member) {
     std::vector<std::int64_t> axes;
     for (const auto axis : member) axes.push_back(static_cast<std::int64_t>(axis));
     return axes;
+  } else if constexpr (requires { member.worst; }) {
+    return NumberRows{{member.median, member.worst}};
   } else if constexpr (requires { FieldValue{member}; } || std::is_same_v<Member, FieldValue>) {
     return member;
   } else {
@@ -63,6 +65,9 @@ Member member_of_value(const FieldValue& value) {
     if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value))
       std::ranges::transform(*numbers, axes.begin(), [](auto axis) { return static_cast<RankAxis>(axis); });
     return axes;
+  } else if constexpr (requires(Member member) { member.worst; }) {
+    const auto* errors = std::get_if<NumberRows>(&value);
+    return errors != nullptr ? Member{errors->front().front(), errors->front().back()} : Member{};
   } else if constexpr (requires { FieldValue{Member{}}; }) {
     const auto* held = std::get_if<Member>(&value);
     return held != nullptr ? *held : Member{};
@@ -109,8 +114,26 @@ struct AccessTo {
     }
   }
 
+  static MutableRecord add(const Field& field, void* settings) {
+    auto& held = static_cast<Settings*>(settings)->*member_of(field);
+    if constexpr (is_optional_v<Member>) {
+      return held.emplace();
+    } else if constexpr (HasFields<Member>) {
+      return held;
+    } else {
+      return held.emplace_back();
+    }
+  }
+  static const FieldTable& rows() {
+    if constexpr (HasFields<Member>) {
+      return fields_of<Member>();
+    } else {
+      return fields_of<typename Member::value_type>();
+    }
+  }
+
   static constexpr FieldAccess to_value{get, set, default_settings<Settings>, effective, nullptr, is_echoed};
-  static constexpr FieldAccess to_groups{.groups = groups, .is_echoed = is_echoed};
+  static constexpr FieldAccess to_groups{.groups = groups, .is_echoed = is_echoed, .add = add, .rows = rows};
   static constexpr FieldAccess to_result{.get = effective, .effective = effective};
 };
 
@@ -139,7 +162,7 @@ Field field(std::string_view key, Member Settings::*member, value::Kind kind, st
   return field_of(AccessTo<Settings, Member>::to_value, key, member, kind, help, traits);
 }
 
-/// A map, or a list of maps, with the table of their settings.
+/// A map, or a list of maps, with the table of their settings. Read by its own code; see `section`.
 template <class Settings, class Member>
 Field group(std::string_view key, Member Settings::*member, std::string_view help,
             const FieldTraits<Settings, Member>& traits = {}) {
@@ -147,6 +170,45 @@ Field group(std::string_view key, Member Settings::*member, std::string_view hel
   auto row = field_of(AccessTo<Settings, Member>::to_groups, key, member,
                       is_list ? value::Kind{value::Maps{}} : value::Map{}, help, traits);
   row.is_custom = true;
+  return row;
+}
+
+/// A group that is read by its table alone.
+/// @param on_one_line whether each map of a list is written on one line
+template <class Settings, class Member>
+Field section(std::string_view key, Member Settings::*member, std::string_view help,
+              bool on_one_line = false) {
+  auto row = group(key, member, help);
+  row.is_custom = false;
+  if (on_one_line) row.kind = value::Maps{true};
+  return row;
+}
+
+/// The rows of a part of the settings, whose keys stand in the same map as the others.
+template <class Settings, HasFields Part>
+FieldTable part(Part Settings::*member) {
+  static const Settings settings{};
+  auto rows = fields_of<Part>();
+  const auto offset =
+      reinterpret_cast<const char*>(&(settings.*member)) - reinterpret_cast<const char*>(&settings);
+  for (auto& row : rows) row.part += offset;
+  return rows;
+}
+
+inline FieldTable joined(std::initializer_list<FieldTable> tables) {
+  FieldTable all;
+  for (const auto& table : tables) all.insert(all.end(), table.begin(), table.end());
+  return all;
+}
+
+inline Field required(Field row) {
+  row.is_required = true;
+  return row;
+}
+
+/// With the key's name in earlier versions.
+inline Field renamed(Field row, std::string_view former) {
+  row.former = former;
   return row;
 }
 

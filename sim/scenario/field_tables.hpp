@@ -17,6 +17,7 @@ inline constexpr std::array<std::string_view, 3> finetune_words{"full", "lora", 
 FieldTable make_fields(std::type_identity<Job>);
 FieldTable make_fields(std::type_identity<Layout>);
 FieldTable make_fields(std::type_identity<NetworkConditions>);
+FieldTable make_fields(std::type_identity<BackgroundFlow>);
 
 FieldTable make_fields(std::type_identity<NoExchange>);
 FieldTable make_fields(std::type_identity<Ddp>);

@@ -41,7 +41,7 @@ std::vector<std::string> Tries::values(const KeyContext& context) const {
 }
 
 bool Record::counts(const Field& field) const {
-  if (field.is_echoed != nullptr && !field.access->is_echoed(field, settings_)) return false;
+  if (field.is_echoed != nullptr && !field.access->is_echoed(field, place(field))) return false;
   return !field.has_value() || !field.may_be_empty() || !is_empty(effective_value(field));
 }
 

@@ -45,10 +45,12 @@ constexpr Lack lack_unless(bool needed, std::string_view why, std::string_view r
   return needed ? Lack{} : Lack{why, remedy};
 }
 
+using NumberRows = std::vector<std::vector<double>>;
+
 /// The value of a member of any type. A word of an enum is its number, a quantity is in its base unit. False
 /// is the zero of every type.
 using FieldValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>,
-                                std::vector<std::int64_t>, std::vector<std::vector<double>>, std::monostate>;
+                                std::vector<std::int64_t>, NumberRows, std::monostate>;
 
 inline bool is_empty(const FieldValue& value) {
   return std::holds_alternative<std::monostate>(value);
@@ -58,7 +60,9 @@ std::int64_t whole_in(const FieldValue& value);
 double number_in(const FieldValue& value);
 
 class Record;
+class MutableRecord;
 struct Field;
+using FieldTable = std::vector<Field>;
 
 /// How the values of a field are read and changed. The functions know the types of the settings and of the
 /// member; null: not possible.
@@ -70,14 +74,18 @@ struct FieldAccess {
   /// Of a map or a list of maps: their settings; empty: the key is left out.
   std::vector<Record> (*groups)(const Field&, const void* settings) = nullptr;
   bool (*is_echoed)(const Field&, const void* settings) = nullptr;
+  /// Of a map: its settings, which are made if it is optional; of a list of maps: a new entry.
+  MutableRecord (*add)(const Field&, void* settings) = nullptr;
+  const FieldTable& (*rows)() = nullptr;  ///< of a map or a list of maps: the table of their settings
 };
 
-/// A key of a scenario and the member that it fills. The reader, `gradway list keys`, the echo in reports and
+/// A key of a file and the member that it fills. The reader, `gradway list keys`, the echo in reports and
 /// the identity of settings follow from tables of these. Its values are those of a `Record`.
 struct Field {
   std::string_view key{};
   value::Kind kind{};
   std::string_view help{};
+  std::string_view former{};  ///< the key's name in earlier versions, which is read, too
   bool is_required = false;
   bool is_optional = false;         ///< the member is an optional
   bool is_custom = false;           ///< read by its own code
@@ -91,6 +99,7 @@ struct Field {
 
   const FieldAccess* access = nullptr;  ///< null: it has no value
   std::ptrdiff_t member = 0;            ///< the pointer to the member
+  std::ptrdiff_t part = 0;              ///< offset of the part of the settings that has the member
   // Functions of the settings; null: as usual.
   void (*is_echoed)() = nullptr;
   void (*effective)() = nullptr;
@@ -101,11 +110,9 @@ struct Field {
   bool may_be_empty() const { return is_optional && !std::holds_alternative<value::WordsOrNone>(kind); }
   /// The value without the key; empty for a custom key.
   FieldValue default_value() const {
-    return is_custom ? std::monostate{} : access->get(*this, access->defaults());
+    return is_custom || !has_value() ? FieldValue{std::monostate{}} : access->get(*this, access->defaults());
   }
 };
-
-using FieldTable = std::vector<Field>;
 
 template <class Settings>
 concept HasFields = requires {
@@ -127,17 +134,19 @@ class Record {
 
   const FieldTable& fields() const { return *fields_; }
 
-  FieldValue value(const Field& field) const { return field.access->get(field, settings_); }
+  FieldValue value(const Field& field) const { return field.access->get(field, place(field)); }
   /// The value of the member, or the one that other settings imply.
   FieldValue effective_value(const Field& field) const {
-    return (field.effective != nullptr ? field.access->effective : field.access->get)(field, settings_);
+    return (field.effective != nullptr ? field.access->effective : field.access->get)(field, place(field));
   }
-  std::vector<Record> groups(const Field& field) const { return field.access->groups(field, settings_); }
+  std::vector<Record> groups(const Field& field) const { return field.access->groups(field, place(field)); }
   /// Whether the key has an effect: it has a value, and no other setting makes it irrelevant.
   bool counts(const Field& field) const;
   bool has_default(const Field& field) const { return value(field) == field.default_value(); }
 
  private:
+  const void* place(const Field& field) const { return static_cast<const char*>(settings_) + field.part; }
+
   const FieldTable* fields_;
   const void* settings_;
 };
@@ -149,10 +158,14 @@ class MutableRecord : public Record {
   MutableRecord(Settings& settings) : Record{settings}, settings_{&settings} {}
 
   void assign(const Field& field, const FieldValue& value) const {
-    field.access->set(field, settings_, value);
+    field.access->set(field, place(field), value);
   }
+  /// The settings of a map, or of a new entry of a list of maps.
+  MutableRecord add(const Field& field) const { return field.access->add(field, place(field)); }
 
  private:
+  void* place(const Field& field) const { return static_cast<char*>(settings_) + field.part; }
+
   void* settings_;
 };
 

@@ -182,7 +182,7 @@ FieldTable make_fields(std::type_identity<Job>) {
             "fp8_dpa, --fp8-dot-product-attention)",
             {.is_echoed = [](const Job& job) { return job.fp8_attention; }, .affects = {.kernels = true}}),
       field(
-          "slow_gpu", &Job::slow_gpu, value::Slowdown{},
+          "slow_gpu", &Job::slow_gpu, value::slowdown,
           "slow-down of the kernels of one straggler GPU, that of the last rank; all other ranks wait for it",
           {.is_echoed = [](const Job& job) { return job.slow_gpu > 1; }}),
       field("sequence", &Job::sequence, value::Whole{1, 1 << 24},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of `network`, which the fabric of a platform has as well.
+// The keys of `network`, which the fabric of a platform has as well, and of `traffic`.
 #include "sim/scenario/field_rows.hpp"
 #include "sim/scenario/key_context.hpp"
 
@@ -43,6 +43,27 @@ FieldTable make_fields(std::type_identity<NetworkConditions>) {
             "routing spray: number of paths of a connection, which its NIC limits; default: 64 over EFA, "
             "required for other networks",
             {.lack = needs_nodes})};
+}
+
+FieldTable make_fields(std::type_identity<BackgroundFlow>) {
+  using Flow = BackgroundFlow;
+  return {field("from", &Flow::from, value::Name{}, "device that sends, as named by gradway show platform",
+                {.is_required = true}),
+          field("to", &Flow::to, value::Name{}, "device that receives", {.is_required = true}),
+          field("rate", &Flow::rate, value::Amount{value::Unit::bandwidth, "10 GB/s"},
+                "bandwidth that the other job demands; use this key or load"),
+          custom("load", value::Real{1e-6, 1},
+                 "demand as a share of the slowest link on the path; use this key or rate"),
+          custom("weight", value::Real{0.001, 1000},
+                 "weight of the traffic on a link that it shares with the job, whose weight is 1",
+                 {.default_text = "1"}),
+          field("start", &Flow::start, value::Amount{value::Unit::pause, "2 s"},
+                "time of its first start, after that of the simulated steps"),
+          field("end", &Flow::end, value::Amount{value::Unit::pause, "5 s"},
+                "time of its first end; default: never"),
+          field("period", &Flow::period, value::Amount{value::Unit::pause, "20 s"},
+                "time from one start to the next, for traffic that comes and goes; the mean step of whole "
+                "periods is reported")};
 }
 
 }  // namespace gradway

@@ -10,7 +10,7 @@ namespace gradway::value {
 namespace {
 
 // In the order of the enum.
-constexpr std::array<UnitFacts, 16> units{{{"a size", "data", "", true},
+constexpr std::array<UnitFacts, 17> units{{{"a size", "data", "", true},
                                            {"a bandwidth", "bandwidth", " B/s", true},
                                            {"a time", "time", " s", true},
                                            {"a latency", "time", " s", false},
@@ -25,7 +25,13 @@ constexpr std::array<UnitFacts, 16> units{{{"a size", "data", "", true},
                                            {"a price per GB", "", " USD/GB", false},
                                            {"a power", "power", " W", false},
                                            {"a carbon intensity", "", " g/kWh", false},
-                                           {"a compute rate", "compute rate", " TFLOP/s", false}}};
+                                           {"a compute rate", "compute rate", " TFLOP/s", false},
+                                           {"a percentage", "", " %", false}}};
+constexpr std::array<RatioFacts, 3> ratios{
+    {{"a slow-down", 1, 1000}, {"a time scale", 0.25, 4}, {"an efficiency", 1e-6, 1}}};
+constexpr std::array<FormFacts, 3> forms{{{"a date such as 2026-01-24", "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+                                          {"a compute capability such as 8.9", "^[1-9][0-9]?[.][0-9]$"},
+                                          {"an architecture such as gfx942", "^gfx[0-9a-f]{3,4}$"}}};
 
 struct ToWords {
   std::string operator()(const Boolean&) const { return "true or false"; }
@@ -34,10 +40,13 @@ struct ToWords {
   std::string operator()(const Real& kind) const {
     return fmt::format("a number from {} to {}", plain_number(kind.least), plain_number(kind.most));
   }
-  std::string operator()(const Slowdown&) const { return "a slow-down from 1 to 1000"; }
+  std::string operator()(const Ratio& kind) const {
+    const auto& facts = facts_of(kind);
+    return fmt::format("{} from {} to {}", facts.words, plain_number(facts.least), plain_number(facts.most));
+  }
   std::string operator()(const Words& kind) const { return fmt::format("{}", fmt::join(kind.words, ", ")); }
   std::string operator()(const WordsOrNone& kind) const {
-    return fmt::format("none, {}", fmt::join(kind.words, ", "));
+    return fmt::format("{}, {}", kind.none, fmt::join(kind.words, ", "));
   }
   std::string operator()(const Amount& kind) const {
     return fmt::format("{}{}{} such as {}{}{}", kind.instead_of, kind.instead_of.empty() ? "" : ", or ",
@@ -56,6 +65,11 @@ struct ToWords {
     return fmt::format("true, false, or 2 to {}", kind.most);
   }
   std::string operator()(const AxisOrder&) const { return "an axis order such as tp-cp-ep-dp-pp"; }
+  std::string operator()(const MedianAndWorst& kind) const {
+    return fmt::format("a percentage such as 2.1 %, with {}", kind.worst);
+  }
+  std::string operator()(const Formatted& kind) const { return std::string{facts_of(kind).words}; }
+  std::string operator()(const TextRows& kind) const { return fmt::format("rows of {}", kind.columns); }
   std::string operator()(const RowsOfExperts&) const {
     return "a list of numbers, one per expert, or a list of such lists, one per layer with experts";
   }
@@ -71,6 +85,12 @@ struct ToWords {
 
 const UnitFacts& facts_of(Unit unit) {
   return units[static_cast<std::size_t>(unit)];
+}
+const RatioFacts& facts_of(Ratio ratio) {
+  return ratios[static_cast<std::size_t>(ratio.meaning)];
+}
+const FormFacts& facts_of(Formatted formatted) {
+  return forms[static_cast<std::size_t>(formatted.form)];
 }
 
 std::string plain_number(double number) {
@@ -90,7 +110,7 @@ std::vector<std::string_view> words_of(const Kind& kind) {
   if (std::holds_alternative<Boolean>(kind)) return {"true", "false"};
   if (const auto* words = std::get_if<Words>(&kind)) return {words->words.begin(), words->words.end()};
   if (const auto* words = std::get_if<WordsOrNone>(&kind)) {
-    std::vector<std::string_view> allowed{"none"};
+    std::vector<std::string_view> allowed{words->none};
     allowed.insert(allowed.end(), words->words.begin(), words->words.end());
     return allowed;
   }

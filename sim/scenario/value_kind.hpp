@@ -32,19 +32,38 @@ struct Real {
   double most = 0;
 };
 
-/// A factor on a time, from 1 (no slow-down) to 1000.
-struct Slowdown {};
+/// A plain number whose meaning limits its range.
+struct Ratio {
+  enum class Meaning : std::uint8_t {
+    slowdown,    ///< of a time, from 1 (none) to 1000
+    time_scale,  ///< of a time, from 0.25 to 4
+    efficiency   ///< from 1e-6 to 1
+  };
+  Meaning meaning = Meaning::slowdown;
+};
+/// What numbers of a meaning have in common.
+struct RatioFacts {
+  std::string_view words;  ///< with the article: "an efficiency"
+  double least;
+  double most;
+};
+const RatioFacts& facts_of(Ratio ratio);
+inline constexpr Ratio slowdown{Ratio::Meaning::slowdown};
+inline constexpr Ratio time_scale{Ratio::Meaning::time_scale};
+inline constexpr Ratio efficiency{Ratio::Meaning::efficiency};
 
-/// One of several words; an enum's values count from 0 in their order.
+/// One of several words; an enum's values count in their order.
 struct Words {
   std::string_view thing;  ///< with its article, for messages: "a schedule"
   std::span<const std::string_view> words;
+  std::int64_t first = 0;  ///< value of the first word
 };
 
-/// One of several words, or "none" for an empty optional enum.
+/// One of several words, or another one for an empty optional enum.
 struct WordsOrNone {
   std::string_view thing;
   std::span<const std::string_view> words;
+  std::string_view none = "none";
 };
 
 enum class Unit : std::uint8_t {
@@ -63,7 +82,8 @@ enum class Unit : std::uint8_t {
   data_price,
   power,
   emission,
-  compute_rate
+  compute_rate,
+  relative_error  ///< a percentage that may be above 100 %
 };
 
 /// What amounts of a unit have in common.
@@ -96,6 +116,29 @@ struct Resharding {
   std::int64_t most = 0;
 };
 struct AxisOrder {};
+/// Median and worst error. The key is that of the median; it and the key of the worst require each other.
+struct MedianAndWorst {
+  std::string_view worst;
+};
+
+/// A text of a fixed form.
+struct Formatted {
+  enum class Form : std::uint8_t { date, compute_capability, architecture };
+  Form form = Form::date;
+};
+struct FormFacts {
+  std::string_view words;
+  std::string_view pattern;  ///< regular expression
+};
+const FormFacts& facts_of(Formatted formatted);
+inline constexpr Formatted date{Formatted::Form::date};
+inline constexpr Formatted compute_capability{Formatted::Form::compute_capability};  ///< 89 for 8.9
+inline constexpr Formatted architecture{Formatted::Form::architecture};              ///< of AMD's GPUs
+
+/// Rows of words between blanks, one a line.
+struct TextRows {
+  std::string_view columns;
+};
 /// Numbers by expert, or a list of such lists, one for each layer with experts.
 struct RowsOfExperts {};
 
@@ -107,17 +150,18 @@ struct Name {};
 struct Text {};
 struct Names {};
 struct Map {};
-struct Maps {};
+struct Maps {
+  bool on_one_line = false;  ///< each map, where a file is written
+};
 
-using Kind =
-    std::variant<Boolean, Whole, Gpus, Real, Slowdown, Words, WordsOrNone, Amount, Elements, WholeOrWord,
-                 Wrapping, Resharding, AxisOrder, RowsOfExperts, Described, Name, Text, Names, Map, Maps>;
+using Kind = std::variant<Boolean, Whole, Gpus, Real, Ratio, Words, WordsOrNone, Amount, Elements,
+                          WholeOrWord, Wrapping, Resharding, AxisOrder, RowsOfExperts, MedianAndWorst,
+                          Formatted, TextRows, Described, Name, Text, Names, Map, Maps>;
 
 /// Kinds of keys that are read and written by their own code.
 template <class Kind>
-concept Custom =
-    std::is_same_v<Kind, WholeOrWord> || std::is_same_v<Kind, Described> || std::is_same_v<Kind, Name> ||
-    std::is_same_v<Kind, Names> || std::is_same_v<Kind, Map> || std::is_same_v<Kind, Maps>;
+concept Custom = std::is_same_v<Kind, WholeOrWord> || std::is_same_v<Kind, Described> ||
+    std::is_same_v<Kind, TextRows> || std::is_same_v<Kind, Map> || std::is_same_v<Kind, Maps>;
 
 /// "1e-6" and "5e8": six significant digits and a short exponent.
 std::string plain_number(double number);

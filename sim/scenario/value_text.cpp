@@ -54,6 +54,7 @@ std::string text(const Amount& kind, double amount) {
       return time_text(amount);
     case Unit::share:
     case Unit::positive_share:
+    case Unit::relative_error:
       amount *= 100;
       break;
     case Unit::step_rate:
@@ -80,7 +81,7 @@ std::string readable_text(const Amount& kind, double amount) {
 
 namespace {
 
-std::string rows_text(const std::vector<std::vector<double>>& rows) {
+std::string rows_text(const NumberRows& rows) {
   std::vector<std::string> layers;
   for (const auto& layer : rows) layers.push_back(fmt::format("[{}]", fmt::join(layer, ", ")));
   if (layers.size() < 2) return layers.empty() ? "" : layers.front();
@@ -98,12 +99,12 @@ struct Writer {
   }
   std::string operator()(const Gpus&) const { return fmt::format("{}", whole_in(value)); }
   std::string operator()(const Real&) const { return fmt::format("{}", number_in(value)); }
-  std::string operator()(const Slowdown&) const { return fmt::format("{}", number_in(value)); }
+  std::string operator()(const Ratio&) const { return fmt::format("{}", number_in(value)); }
   std::string operator()(const Words& kind) const {
-    return std::string{kind.words[static_cast<std::size_t>(whole_in(value))]};
+    return std::string{kind.words[static_cast<std::size_t>(whole_in(value) - kind.first)]};
   }
   std::string operator()(const WordsOrNone& kind) const {
-    return is_empty(value) ? "none" : (*this)(Words{kind.thing, kind.words});
+    return is_empty(value) ? std::string{kind.none} : (*this)(Words{kind.thing, kind.words});
   }
   std::string operator()(const Amount& kind) const { return text(kind, number_in(value)); }
   std::string operator()(const Elements&) const {
@@ -126,10 +127,19 @@ struct Writer {
       words.push_back(rank_axis_words[static_cast<std::size_t>(axis)]);
     return fmt::format("{}", fmt::join(words, "-"));
   }
-  std::string operator()(const RowsOfExperts&) const {
-    return rows_text(std::get<std::vector<std::vector<double>>>(value));
+  std::string operator()(const RowsOfExperts&) const { return rows_text(std::get<NumberRows>(value)); }
+  std::string operator()(const MedianAndWorst&) const { return rows_text(std::get<NumberRows>(value)); }
+  std::string operator()(const Formatted& kind) const {
+    const auto number = whole_in(value);  // 89 for 8.9
+    return kind.form == Formatted::Form::compute_capability ? fmt::format("{}.{}", number / 10, number % 10)
+                                                            : std::get<std::string>(value);
   }
+  std::string operator()(const Name&) const { return std::get<std::string>(value); }
   std::string operator()(const Text&) const { return std::get<std::string>(value); }
+  std::string operator()(const Names&) const {
+    const auto& names = std::get<std::vector<std::string>>(value);
+    return names.empty() ? "" : fmt::format("[{}]", fmt::join(names, ", "));
+  }
   template <Custom Kind>
   std::string operator()(const Kind&) const {
     throw ContractViolation{"a custom key has its own text"};

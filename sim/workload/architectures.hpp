@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/workload/attention_choice.hpp"
@@ -41,6 +42,10 @@ struct EncoderShape {
   bool pooler = true;      ///< its gradient is reduced even if the loss does not need it
   bool masked_lm = false;  ///< the output layer is that of masked language modelling, tied to the embedding
 };
+
+/// In the order of `LayerShape::Kind`.
+inline constexpr std::array<std::string_view, 6> layer_kind_words{"conv2d",   "batch_norm",   "relu",
+                                                                  "max_pool", "average_pool", "linear"};
 
 /// A layer of a convolutional or plain network, as a `layers` model lists them.
 struct LayerShape {

@@ -72,49 +72,47 @@ Values values_of(const Scenario& scenario) {
   return values;
 }
 
+/// Values of a kind without words; empty for kinds whose values name something.
+struct ValuesToTry {
+  using Texts = std::vector<std::string>;
+  Texts operator()(const value::Boolean&) const { return {"true", "false"}; }
+  Texts operator()(const value::Whole& whole) const {
+    Texts texts;
+    for (const std::int64_t number : {2, 3})
+      if (number >= whole.least && number <= whole.most) texts.push_back(std::to_string(number));
+    return texts;
+  }
+  Texts operator()(const value::Real& real) const {
+    Texts texts;
+    for (const double number : {0.5, 2.0})
+      if (number >= real.least && number <= real.most) texts.push_back(value::plain_number(number));
+    return texts;
+  }
+  Texts operator()(const value::Ratio&) const { return {"1.5"}; }
+  Texts operator()(const value::Amount& amount) const { return {std::string{amount.example}}; }
+  Texts operator()(const value::Elements& elements) const { return {std::string{elements.example}}; }
+  Texts operator()(const value::Described& described) const {
+    if (described.text == "0 or 1") return {"0", "1"};
+    return {};
+  }
+  Texts operator()(const value::AxisOrder&) const { return {"[pipeline, data, context, tensor]"}; }
+  Texts operator()(const value::RowsOfExperts&) const { return {"[1, 2, 3, 4, 5, 6, 7, 8]"}; }
+  Texts operator()(const value::Wrapping&) const { return {"whole", "2"}; }
+  Texts operator()(const value::Resharding&) const { return {"true", "false", "2"}; }
+  Texts operator()(const value::WholeOrWord&) const { return {"1", "3"}; }
+  template <class Kind>
+  Texts operator()(const Kind&) const {
+    return {};
+  }
+};
+
 /// A few values of a kind; empty for kinds whose values name something.
 std::vector<std::string> values_to_try(const value::Kind& kind) {
   if (const auto words = value::words_of(kind);
       !words.empty() && !std::holds_alternative<value::Amount>(kind))
     return {words.begin(),
             words.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(words.size(), 3))};
-  struct Try {
-    using Texts = std::vector<std::string>;
-    Texts operator()(const value::Boolean&) const { return {"true", "false"}; }
-    Texts operator()(const value::Whole& whole) const {
-      Texts texts;
-      for (const std::int64_t number : {2, 3})
-        if (number >= whole.least && number <= whole.most) texts.push_back(std::to_string(number));
-      return texts;
-    }
-    Texts operator()(const value::Real& real) const {
-      Texts texts;
-      for (const double number : {0.5, 2.0})
-        if (number >= real.least && number <= real.most) texts.push_back(value::plain_number(number));
-      return texts;
-    }
-    Texts operator()(const value::Slowdown&) const { return {"1.5"}; }
-    Texts operator()(const value::Amount& amount) const { return {std::string{amount.example}}; }
-    Texts operator()(const value::Elements& elements) const { return {std::string{elements.example}}; }
-    Texts operator()(const value::Described& described) const {
-      if (described.text == "0 or 1") return {"0", "1"};
-      return {};
-    }
-    Texts operator()(const value::AxisOrder&) const { return {"[pipeline, data, context, tensor]"}; }
-    Texts operator()(const value::RowsOfExperts&) const { return {"[1, 2, 3, 4, 5, 6, 7, 8]"}; }
-    Texts operator()(const value::Wrapping&) const { return {"whole", "2"}; }
-    Texts operator()(const value::Resharding&) const { return {"true", "false", "2"}; }
-    Texts operator()(const value::Words&) const { return {}; }
-    Texts operator()(const value::WordsOrNone&) const { return {}; }
-    Texts operator()(const value::WholeOrWord&) const { return {"1", "3"}; }
-    Texts operator()(const value::Gpus&) const { return {}; }
-    Texts operator()(const value::Name&) const { return {}; }
-    Texts operator()(const value::Text&) const { return {}; }
-    Texts operator()(const value::Names&) const { return {}; }
-    Texts operator()(const value::Map&) const { return {}; }
-    Texts operator()(const value::Maps&) const { return {}; }
-  };
-  return std::visit(Try{}, kind);
+  return std::visit(ValuesToTry{}, kind);
 }
 
 /// All that a scenario's report and campaign say, but the echo of its settings.

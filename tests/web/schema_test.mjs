@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `gradway schema` prints, in the validator that editors use for YAML:  node schema_test.mjs GRADWAY
 //
-// Every scenario that is shipped is valid, and each mistake is shown where it stands.
+// Every file that is shipped is valid, and each mistake is shown where it stands.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -23,12 +23,13 @@ const service = getLanguageService({
   yamlSettings: new SettingsState(),
   telemetry: { send: () => {}, sendError: (name, error) => { throw error; }, sendTrack: () => {} },
 });
-service.configure({
+const configure = (kind, kindSchema) => service.configure({
   validate: true,
   completion: true,
   hover: true,
-  schemas: [{ uri: 'file:///gradway-scenario.json', fileMatch: ['*.yaml'], schema }],
+  schemas: [{ uri: `file:///gradway-${kind}.json`, fileMatch: ['*.yaml'], schema: kindSchema }],
 });
+configure('scenario', schema);
 
 let version = 0; // the service keeps what it has parsed by version
 const document = (text) => TextDocument.create('file:///scenario.yaml', 'yaml', (version += 1), text);
@@ -89,4 +90,29 @@ const completions = async (text) => {
 const keys = await completions('schema: 1\njob:\n  |\n');
 for (const key of ['gpus', 'batch_per_gpu', 'precision', 'recompute']) assert.ok(keys.includes(key), `${key}: ${keys}`);
 assert.ok((await completions('schema: 1\nstrategy:\n  kind: |\n')).includes('distributed_optimizer'));
+
+// The other kinds of files: all that are shipped are valid, and a key with a wrong name or unit is marked.
+const kinds = {
+  gpu: ['platforms/gpus', /^memory: .*$/m, 'memory: 80 Gb'],
+  platform: ['platforms', /^gpu: /m, 'gpus: '],
+  model: ['models', /^kind: .*$/m, 'kind: decoders'],
+  storage: ['platforms/storage', /^read: .*$/m, 'read: fast'],
+  dataset: ['models/datasets', /^samples: .*$/m, 'samples: many'],
+  prices: ['platforms/prices', /date: .*$/m, 'date: today'],
+  calibration: ['calibration/results', /^ {4}transport: .*$|^ {2}- transport: .*$/m, '  - transport: tcp'],
+};
+for (const [kind, [folder, from, to]] of Object.entries(kinds)) {
+  configure(kind, JSON.parse(execFileSync(program, ['schema', kind], { encoding: 'utf8' })));
+  const inner = { platform: /platforms\/[^/]+\.yaml$/, model: /models\/(?!datasets\/)/, calibration: /\/calibration\.yaml$/ }[kind] ?? /./;
+  const shipped = files(join(root, folder)).filter((path) => inner.test(path.slice(root.length)));
+  let marked = 0;
+  for (const path of shipped) {
+    const text = readFileSync(path, 'utf8');
+    assert.deepEqual(await problems(text), [], path);
+    if (!from.test(text) || marked > 0) continue;
+    marked += 1;
+    assert.notDeepEqual(await problems(text.replace(from, to)), [], `${path} with ${to}`);
+  }
+  assert.ok(shipped.length > 0 && marked === 1, `${kind}: ${shipped.length} files, ${marked} with a mistake`);
+}
 console.log(`${scenarios} scenarios are valid, ${wrong.length} mistakes are found`);

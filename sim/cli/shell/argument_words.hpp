@@ -20,6 +20,7 @@ namespace gradway::cli {
 // The words that an argument can be, each from the table that its command reads.
 
 std::vector<std::string> listed_kinds();                      ///< of `list`
+std::vector<std::string> schema_kinds();                      ///< of `schema`
 std::vector<std::string> shown_kinds();                       ///< of `show`
 std::optional<DataKind> data_shown(const std::string& kind);  ///< whose names `show` takes with this kind
 std::vector<std::string> import_formats();                    ///< of `import`

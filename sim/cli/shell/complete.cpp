@@ -61,6 +61,7 @@ constexpr std::array completed{CompletedArgument{"", "SCENARIO", names<DataKind:
                                CompletedArgument{"init", "--strategy", fixed<strategies_of_training>},
                                CompletedArgument{"list", "KIND", fixed<listed_kinds>},
                                CompletedArgument{"show", "KIND", fixed<shown_kinds>},
+                               CompletedArgument{"schema", "KIND", fixed<schema_kinds>},
                                CompletedArgument{"import", "FORMAT", fixed<import_formats>},
                                CompletedArgument{"export", "FORMAT", fixed<export_formats>},
                                CompletedArgument{"calibrate", "ACTION", fixed<calibrate_actions>},

@@ -208,13 +208,11 @@ void check_compute(const ScenarioSpec& scenario, const ModelSpec& model, const G
   }
   if (gpu.gpu.peak[static_cast<std::size_t>(scenario.job.precision)]) return;
   std::vector<std::string_view> known;
-  std::string_view wanted;
-  for (const auto& [name, value] : precisions) {
-    if (gpu.gpu.peak[static_cast<std::size_t>(value)]) known.push_back(name);
-    if (value == scenario.job.precision) wanted = name;
-  }
+  for (std::size_t i = 0; i < precision_count; ++i)
+    if (gpu.gpu.peak[i]) known.push_back(precision_words[i]);
   problems.add(scenario.place("job.precision"),
-               fmt::format("the GPU '{}' has no peak compute rate for {}", gpu.gpu.name, wanted),
+               fmt::format("the GPU '{}' has no peak compute rate for {}", gpu.gpu.name,
+                           name_of(scenario.job.precision)),
                fmt::format("supported: {}{}", fmt::join(known, ", "),
                            scenario.job.precision == Precision::fp8
                                ? "; fp8 requires compute capability 8.9 (Ada, Hopper and later)"

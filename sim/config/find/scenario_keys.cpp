@@ -10,6 +10,7 @@
 #include "sim/config/read/nccl_variables.hpp"
 #include "sim/config/yaml/foreign_names.hpp"
 #include "sim/platform/speeds.hpp"
+#include "sim/scenario/catalogue/catalogue_fields.hpp"
 #include "sim/scenario/field_rows.hpp"
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/scenario/value_text.hpp"
@@ -35,14 +36,17 @@ std::string text_of_default(const Field& field) {
                                                : value_text(field.kind, value);
 }
 
-/// Describes a row as a key of a scenario. @param group prefix such as "job."
-ScenarioKey described(std::string_view group, const Field& field) {
+}  // namespace
+
+ScenarioKey key_of_row(std::string_view group, const Field& field) {
   ScenarioKey key{fmt::format("{}{}", group, field.key), field.kind, std::string{field.help}};
   key.is_required = field.is_required;
   key.outside_identity = field.outside_identity;
   key.default_text = text_of_default(field);
   return key;
 }
+
+namespace {
 
 /// Collects keys in their order.
 class Keys {
@@ -53,7 +57,7 @@ class Keys {
   void fields(std::string_view group, const FieldTable& fields,
               ScenarioKey (*change)(ScenarioKey) = nullptr) {
     for (const auto& field : fields) {
-      auto key = described(group, field);
+      auto key = key_of_row(group, field);
       add(change != nullptr ? change(std::move(key)) : std::move(key));
     }
   }
@@ -61,7 +65,7 @@ class Keys {
   /// Adds the rows of a kind of strategy, and merges those that are equal to a row of another kind.
   void strategy(std::string_view kind, const FieldTable& fields) {
     for (const auto& field : fields) {
-      auto key = described("strategy.", field);
+      auto key = key_of_row("strategy.", field);
       const auto same = std::ranges::find_if(keys_, [&](const ScenarioKey& known) {
         return known.name == key.name && known.meaning == key.meaning && known.value() == key.value();
       });
@@ -152,48 +156,17 @@ void add_data_keys(Keys& keys) {
 }
 
 void add_anchor_keys(Keys& keys) {
-  constexpr auto precisions = std::span{precision_words}.first(precision_words.size() - 2);
   keys.fields("",
               {custom("anchor", value::Map{},
                       "measured step on one GPU without DDP, to which predicted compute times are scaled; "
                       "replaces the model's own anchors",
                       {.outside_identity = "part of the errors of times that are scaled to it"})});
-  keys.fields(
-      "anchor.",
-      {custom("gpu", value::Name{}, "GPU of the measurement: a file of platforms/gpus",
-              {.is_required = true}),
-       custom("precision", value::Words{"a precision", precisions}, "precision of the measured step",
-              {.is_required = true}),
-       custom("batch", value::Whole{1, 1'000'000}, "samples of the measured step", {.is_required = true}),
-       custom("optimizer", an_optimizer, "optimizer of the measured step", {.is_required = true}),
-       custom("step_time", value::Amount{value::Unit::time, "97 ms"},
-              "measured step time; use this key or rate"),
-       custom("rate", value::Amount{value::Unit::step_rate, "8.91 steps/s"},
-              "measured step rate; use this key or step_time"),
-       custom("source", value::Text{}, "where the measurement comes from", {.is_required = true})});
+  keys.fields("anchor.", fields_of<Anchor>());
 }
 
 void add_traffic_keys(Keys& keys) {
   keys.fields("", {custom("traffic", value::Maps{}, "traffic of other jobs on the same network")});
-  keys.fields(
-      "traffic.",
-      {custom("from", value::Name{}, "device that sends, as named by gradway show platform",
-              {.is_required = true}),
-       custom("to", value::Name{}, "device that receives", {.is_required = true}),
-       custom("rate", value::Amount{value::Unit::bandwidth, "10 GB/s"},
-              "bandwidth that the other job demands; use this key or load"),
-       custom("load", value::Real{1e-6, 1},
-              "demand as a share of the slowest link on the path; use this key or rate"),
-       custom("weight", value::Real{0.001, 1000},
-              "weight of the traffic on a link that it shares with the job, whose weight is 1",
-              {.default_text = "1"}),
-       custom("start", value::Amount{value::Unit::pause, "2 s"},
-              "time of its first start, after that of the simulated steps", {.default_text = "0 s"}),
-       custom("end", value::Amount{value::Unit::pause, "5 s"}, "time of its first end; default: never"),
-       custom("period", value::Amount{value::Unit::pause, "20 s"},
-              "time from one start to the next, for traffic that comes and goes; the mean step of whole "
-              "periods is reported")},
-      of_files);
+  keys.fields("traffic.", fields_of<BackgroundFlow>(), of_files);
 }
 
 void add_campaign_keys(Keys& keys) {

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "sim/config/yaml/problems.hpp"
-#include "sim/scenario/value_kind.hpp"
+#include "sim/scenario/fields.hpp"
 
 namespace gradway::config {
 
-/// Description of a key of a scenario, for `gradway list keys` and docs/scenario-keys.md. A test compares
-/// keys, values and defaults with the reader.
+/// Description of a key of a scenario, or of another file, for `gradway list keys` and docs/scenario-keys.md.
+/// A test compares keys, values and defaults with the reader.
 struct ScenarioKey {
   std::string name;  ///< with dots, also in entries of lists: "traffic.from"
   value::Kind kind;  ///< of its value
@@ -18,7 +18,8 @@ struct ScenarioKey {
   std::string default_text = {};  ///< value without the key, as it would be written; empty: none
   bool is_required = false;       ///< within its group
   bool is_settable = true;        ///< with --set, --vary and in the rows of a file of cases
-  /// Kinds of strategy that have the key; empty: all. A key whose values differ by kind has several rows.
+  /// Kinds of strategy, or of model in its file, that have the key; empty: all. A key whose values differ by
+  /// kind has several rows.
   std::vector<std::string_view> strategies = {};
   /// Why jobs that differ only in the key share all prediction errors; empty: they do not. Applies to all
   /// keys of a group.
@@ -30,6 +31,9 @@ struct ScenarioKey {
   std::string help() const;
   bool is_group() const { return std::holds_alternative<value::Map>(kind); }
 };
+
+/// Describes a row as a key. @param group prefix such as "job."
+ScenarioKey key_of_row(std::string_view group, const Field& field);
 
 /// All keys: groups ("job") before their keys ("job.gpus").
 const std::vector<ScenarioKey>& described_keys();

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include "sim/config/read/fields.hpp"
-#include "sim/config/read/measurements.hpp"
 #include "sim/config/read/prices.hpp"
 #include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/config/yaml/parse_value.hpp"
@@ -22,8 +21,8 @@ std::optional<Seconds> interval(const Node& node) {
 }
 
 /// Parser of one of several names.
-auto name_among(value::Words names) {
-  return [names](const Node& node) { return std::string{names.words[index_of_word(names, node)]}; };
+auto name_among(std::string_view thing, std::span<const std::string_view> names) {
+  return [=](const Node& node) { return std::string{names[index_among(thing, names, node)]}; };
 }
 
 /// 0 for "all".
@@ -71,7 +70,7 @@ CheckpointSettings read_checkpoint(Reader checkpoint, std::optional<Named>& stor
 
 FailureSettings read_failures(Reader failures) {
   FailureSettings result;
-  result.model = failures.optional("model", name_among({"a failure model", failure_model_names()}), "");
+  result.model = failures.optional("model", name_among("a failure model", failure_model_names()), "");
   read_fields(failures, result);
   if (failures.has("model") && failures.has("node_mttf"))
     failures.error(failures.value_place("node_mttf"),
@@ -85,7 +84,7 @@ FailureSettings read_failures(Reader failures) {
 
 SpotSettings read_spot(Reader spot) {
   SpotSettings result;
-  result.model = spot.optional("model", name_among({"a spot model", spot_model_names()}), "");
+  result.model = spot.optional("model", name_among("a spot model", spot_model_names()), "");
   read_fields(spot, result);
   if (spot.is_valid() && result.model.empty() && !result.node_up)
     spot.error(spot.where(), "the availability of spot nodes is missing", "set model or node_up");
@@ -158,8 +157,8 @@ void read_campaign(Reader& scenario, ScenarioSpec& spec) {
   if (auto group = campaign->maybe_map("evaluation"))
     result.evaluation = read_group<EvaluationSettings>(*group);
   if (auto prices = campaign->maybe_map("prices")) {
-    for (const auto& [word, terms] : all_terms)
-      result.prices[static_cast<std::size_t>(terms)] = prices->maybe(word, price_per_hour);
+    for (std::size_t i = 0; i < terms_words.size(); ++i)
+      result.prices[i] = prices->maybe(terms_words[i], price_per_hour);
     prices->finish();
   }
   if (auto group = campaign->maybe_map("carbon")) result.carbon = read_group<CarbonSettings>(*group);

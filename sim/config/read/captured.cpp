@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/config/read/fields.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/quantities.hpp"
 #include "sim/config/yaml/text_table.hpp"
@@ -33,6 +34,8 @@ constexpr std::string_view name_of_block = "block";
 /// In the order of CapturedType.
 constexpr std::array<std::string_view, 10> type_words{"fp32",  "bf16",  "fp16", "fp64", "int64",
                                                       "int32", "int16", "int8", "bool", "fp8"};
+
+constexpr std::array<std::string_view, 2> pass_words{"forward", "backward"};
 
 /// Blocks with the same operations, in order: `transformer.h.[0..11]`. A name without a range is one block.
 struct BlockRange {
@@ -75,17 +78,6 @@ BlockRange block_range(std::string_view written, const Node& node) {
           .is_range = true};
 }
 
-std::vector<std::int64_t> read_sides(const Cell& cell, std::string_view thing) {
-  std::vector<std::int64_t> sides;
-  if (cell.word().empty()) return sides;
-  for (std::size_t start = 0; start <= cell.word().size();) {
-    const auto end = std::min(cell.word().find('x', start), cell.word().size());
-    sides.push_back(whole_number(cell.part(start, end - start), thing, 0, largest_side));
-    start = end + 1;
-  }
-  return sides;
-}
-
 CapturedLayout read_captured_layout(const Cell& cell) {
   if (cell.word().empty()) return CapturedLayout::contiguous;
   if (cell.word() == ":t") return CapturedLayout::transposed;
@@ -104,7 +96,8 @@ CapturedTensor read_tensor(const Cell& cell) {
   if (close == std::string_view::npos || close < open)
     fail(cell.where(), fmt::format("invalid tensor '{}'", cell.word()),
          "a tensor is written as bf16[8x1024]");
-  tensor.shape = read_sides(cell.part(open + 1, close - open - 1), "a side of a tensor, as in bf16[8x1024]");
+  tensor.shape =
+      joined_numbers(cell.part(open + 1, close - open - 1), "a side of a tensor, as in bf16[8x1024]");
   tensor.layout = read_captured_layout(cell.part(close + 1, std::string_view::npos));
   return tensor;
 }
@@ -135,9 +128,9 @@ void read_note(const Cell& cell, CapturedRow& row) {
   } else if (word.starts_with("dropout=")) {
     operation.dropout = number(value("dropout="), "a share", 0, 1);
   } else if (word.starts_with("stride=")) {
-    operation.stride = read_sides(value("stride="), "a stride");
+    operation.stride = joined_numbers(value("stride="), "a stride");
   } else if (word.starts_with("pad=")) {
-    operation.padding = read_sides(value("pad="), "a padding");
+    operation.padding = joined_numbers(value("pad="), "a padding");
   } else if (word.starts_with("groups=")) {
     operation.groups = whole_number(value("groups="), "a number of groups", 1, largest_side);
   } else if (word.starts_with("times=")) {
@@ -203,7 +196,7 @@ std::vector<ReadParameter> read_captured_parameters(const Node& node, Problems& 
     const bool is_frozen = row.take("frozen");
     const auto shape = row.next("shape");
     ReadParameter read{.parameter = {{}, {}}, .width = bytes_of(type)};
-    if (shape.word() != "scalar") read.parameter.shape = read_sides(shape, "a side of a parameter");
+    if (shape.word() != "scalar") read.parameter.shape = joined_numbers(shape, "a side of a parameter");
     const auto range = block_range(row.next("name").word(), node);
     read.is_trained = !is_frozen;
     row.finish();
@@ -216,11 +209,10 @@ std::vector<ReadParameter> read_captured_parameters(const Node& node, Problems& 
 }
 
 std::vector<CapturedMoment> read_captured_moments(const Node& node, Problems& problems) {
-  constexpr std::array<std::string_view, 2> passes{"forward", "backward"};
   std::vector<CapturedMoment> moments;
   TextTable{node}.for_each_row(problems, [&](Row row) {
     CapturedMoment moment;
-    moment.is_backward = index_among(row.next("phase"), "a phase", passes) == 1;
+    moment.is_backward = index_among(row.next("phase"), "a phase", pass_words) == 1;
     const auto megabytes = [&](std::string_view column) {
       return Bytes{number(row.next(column), "an amount in MB", 0, most_megabytes) * 1e6};
     };
@@ -234,9 +226,8 @@ std::vector<CapturedMoment> read_captured_moments(const Node& node, Problems& pr
 }
 
 CapturedSection read_section(Reader& section) {
-  constexpr Choice<bool> passes[] = {{"forward", false}, {"backward", true}};
   CapturedSection read;
-  read.is_backward = section.required("pass", one_of("a pass", passes));
+  read.is_backward = section.required("pass", one_of<bool>("a pass", pass_words));
   if (const auto blocks =
           section.maybe("blocks", [](const Node& node) { return block_range(text(node), node); }))
     read.blocks = *blocks;
@@ -364,15 +355,7 @@ void read_second(Reader& file, const std::vector<ReadParameter>& parameters, Cap
 void read_captured(Reader& file, Model& model) {
   CapturedStep captured;
   auto& problems = file.problems();
-  captured.framework = file.required("framework", text);
-  captured.precision = file.required("precision", precision_of_profile);
-  captured.state_dtype = file.required("state_dtype", precision_of_profile);
-  captured.batch = file.required("batch", integer(1, 1'000'000));
-  captured.sequence = file.optional("sequence", integer(1, 1 << 24), 0);
-  captured.optimizer = file.required("optimizer", optimizer);
-  captured.accumulate = file.optional("accumulate", integer(1, 1'000'000), 1);
-  captured.clips_gradients = file.optional("clip_grad_norm", boolean, false);
-  captured.is_compiled = file.optional("compiled", boolean, false);
+  read_fields(file, captured);
   file.optional("channels_last", boolean, false);
   file.optional("checkpointing", boolean, false);
   model.input_per_sample = file.required("input_per_sample", bytes_or_zero);

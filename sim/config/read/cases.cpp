@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <map>
-
 #include <fmt/format.h>
 
 #include "sim/base/shell_word.hpp"
@@ -66,16 +64,13 @@ Cases read_cases(Reader& file, const ScenarioFinder& find) {
   Cases result;
   result.source = file.required("source", text);
   const auto scenario = file.maybe("scenario", find);
-  std::map<std::string, Where> names;
+  DistinctKeys<std::string> names;
   if (!file.has("cases")) file.map("cases");
   for (auto& row : file.maps("cases")) {
     result.cases.push_back(read_case(row, scenario, find));
     const auto& name = result.cases.back().name;
-    const auto [first, is_new] = names.emplace(name, row.value_place("name"));
-    if (!is_new && !name.empty()) {
-      row.error(row.value_place("name"), fmt::format("duplicate case name '{}'", name), "",
-                {{first->second, "the first one is here"}});
-    }
+    if (!name.empty())
+      names.add(name, row, row.value_place("name"), fmt::format("duplicate case name '{}'", name));
   }
   if (file.is_valid() && result.cases.empty())
     file.error(file.key_place("cases"), "a file of cases requires at least one case");

@@ -11,35 +11,6 @@
 namespace gradway::config {
 namespace {
 
-constexpr Choice<DecoderShape::Norm> norms[] = {{"layer_norm", DecoderShape::Norm::layer_norm},
-                                                {"rms_norm", DecoderShape::Norm::rms_norm}};
-constexpr Choice<DecoderShape::Positions> positions[] = {{"learned", DecoderShape::Positions::learned},
-                                                         {"rotary", DecoderShape::Positions::rotary},
-                                                         {"alibi", DecoderShape::Positions::alibi},
-                                                         {"none", DecoderShape::Positions::none}};
-constexpr Choice<DecoderShape::Activation> activations[] = {{"gelu", DecoderShape::Activation::gelu},
-                                                            {"gelu_new", DecoderShape::Activation::gelu_new},
-                                                            {"relu", DecoderShape::Activation::relu},
-                                                            {"swiglu", DecoderShape::Activation::swiglu},
-                                                            {"geglu", DecoderShape::Activation::geglu}};
-constexpr Choice<DecoderShape::Blocks> block_orders[] = {
-    {"sequential", DecoderShape::Blocks::sequential},
-    {"parallel", DecoderShape::Blocks::parallel},
-    {"parallel_one_norm", DecoderShape::Blocks::parallel_one_norm}};
-
-constexpr Choice<DecoderShape::NormPlacement> norm_placements[] = {
-    {"before", DecoderShape::NormPlacement::before},
-    {"after", DecoderShape::NormPlacement::after},
-    {"both", DecoderShape::NormPlacement::both}};
-constexpr Choice<DecoderShape::QkNorm> qk_norms[] = {{"false", DecoderShape::QkNorm::none},
-                                                     {"true", DecoderShape::QkNorm::heads},
-                                                     {"all_heads", DecoderShape::QkNorm::all_heads}};
-constexpr Choice<DecoderShape::Packed> packings[] = {{"false", DecoderShape::Packed::none},
-                                                     {"split", DecoderShape::Packed::split},
-                                                     {"sliced", DecoderShape::Packed::sliced}};
-
-constexpr int largest_head = 4096;
-
 /// Reports a number of parameters that is implausibly large although each size is valid.
 void check_parameters(Reader& file, double parameters) {
   constexpr double most = 1e15;
@@ -66,35 +37,22 @@ void too_large(Reader& reader, const char* key, int value, const std::string& mo
                fmt::format("at most {}", most));
 }
 
-void read_biases(Reader& file, DecoderShape& shape) {
-  shape.bias = file.optional("bias", boolean, true);
-  shape.qkv_bias = file.maybe("qkv_bias", boolean);
-  shape.attention_output_bias = file.maybe("attention_output_bias", boolean);
-  shape.mlp_bias = file.maybe("mlp_bias", boolean);
-  shape.output_bias = file.optional("output_bias", boolean, false);
-  shape.masked_lm = file.optional("masked_lm", boolean, false);
+void check_biases(Reader& file, const DecoderShape& shape) {
   if (shape.output_bias && shape.tied_output && !shape.masked_lm)
     file.error(file.value_place("output_bias"),
                "'output_bias' conflicts with 'tied_output': a tied output layer has no bias",
                "keep one of them", {{file.value_place("tied_output"), "tied_output is set here"}});
 }
 
-void read_positions(Reader& file, DecoderShape& shape) {
-  shape.positions = file.optional("positions", one_of("a position encoding", positions), shape.positions);
+void check_positions(Reader& file, const DecoderShape& shape) {
   const Note note{file.value_place("positions"), "the positions are here"};
-  if (shape.positions == DecoderShape::Positions::rotary) {
-    shape.rotary_size = file.optional("rotary_size", integer(1, widest), 0);
-    shape.no_rotary_every = file.optional("no_rotary_every", integer(1, most_layers), 0);
-  } else {
+  if (shape.positions != DecoderShape::Positions::rotary) {
     for (const auto* key : {"rotary_size", "no_rotary_every"})
       file.forbid(key, fmt::format("'{}' requires rotary positions", key), "leave it out", note);
   }
-  if (shape.positions != DecoderShape::Positions::learned) {
-    file.forbid("position_rows", "'position_rows' requires learned positions", "leave it out", note);
-    return;
-  }
-  shape.position_rows = file.optional("position_rows", integer(1, most_tokens), 0);
-  if (file.is_valid() && shape.position_rows > 0 && shape.position_rows < shape.sequence)
+  if (shape.positions != DecoderShape::Positions::learned)
+    return file.forbid("position_rows", "'position_rows' requires learned positions", "leave it out", note);
+  if (shape.position_rows > 0 && shape.position_rows < shape.sequence)
     file.error(
         file.value_place("position_rows"),
         fmt::format("sequence {} is longer than the {} positions", shape.sequence, shape.position_rows),
@@ -102,36 +60,16 @@ void read_positions(Reader& file, DecoderShape& shape) {
         {{file.value_place("sequence"), "the sequence is here"}});
 }
 
-/// Reads the keys of attention without latent projections.
-void read_heads(Reader& file, DecoderShape& shape) {
-  shape.kv_heads = file.optional("kv_heads", integer(1, widest), shape.heads);
-  shape.head_size = file.optional("head_size", integer(1, largest_head), 0);
-  shape.qk_norm = file.optional("qk_norm", one_of("norms of queries and keys", qk_norms), shape.qk_norm);
-  shape.attention_gate = file.optional("attention_gate", boolean, false);
-  shape.sinks = file.optional("attention_sinks", boolean, false);
-  shape.packed = file.maybe("packed_projections", one_of("a packing of projections", packings));
+/// Checks the keys of attention without latent projections.
+void check_heads(Reader& file, const DecoderShape& shape) {
   if (!file.has("head_size")) check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
   if (file.has("kv_heads")) check_divides(file, "kv_heads", shape.kv_heads, "heads", shape.heads);
   if (file.is_valid())
     too_large(file, "rotary_size", shape.rotary_size, "the size of a head", shape.size_of_head());
 }
 
-LinearAttention read_linear(Reader& map) {
-  LinearAttention linear;
-  linear.key_heads = map.required("key_heads", integer(1, widest));
-  linear.value_heads = map.required("value_heads", integer(1, widest));
-  linear.key_head = map.required("key_head_size", integer(1, largest_head));
-  linear.value_head = map.required("value_head_size", integer(1, largest_head));
-  linear.convolution = map.optional("convolution", integer(1, 64), linear.convolution);
-  map.finish();
-  return linear;
-}
-
-/// Reads which layers read all tokens, and what the others do.
-void read_layer_kinds(Reader& file, DecoderShape& shape) {
-  shape.window = file.optional("window", integer(1, most_tokens), 0);
-  shape.full_every = file.optional("full_attention_every", integer(1, most_layers), 0);
-  if (auto linear = file.maybe_map("linear_attention")) shape.linear = read_linear(*linear);
+/// Checks which layers read all tokens, and what the others do.
+void check_layer_kinds(Reader& file, const DecoderShape& shape) {
   if (file.is_valid() && shape.linear && shape.window > 0)
     file.error(file.value_place("window"), "'window' has no effect on linear attention", "leave it out",
                {{file.key_place("linear_attention"), "linear attention is here"}});
@@ -141,24 +79,11 @@ void read_layer_kinds(Reader& file, DecoderShape& shape) {
                "set one of them, or leave it out");
 }
 
-LatentAttention read_latent(Reader& map) {
-  LatentAttention latent;
-  latent.q_rank = map.optional("q_rank", integer(1, widest), 0);
-  latent.kv_rank = map.required("kv_rank", integer(1, widest));
-  latent.plain_head = map.required("plain_head_size", integer(1, largest_head));
-  latent.rotary_head = map.required("rotary_head_size", integer(1, largest_head));
-  latent.value_head = map.required("value_head_size", integer(1, largest_head));
-  map.finish();
-  return latent;
-}
-
-void read_attention(Reader& file, DecoderShape& shape) {
-  auto latent = file.maybe_map("latent_attention");
-  if (!latent) {
-    read_heads(file, shape);
-    return read_layer_kinds(file, shape);
+void check_attention(Reader& file, const DecoderShape& shape) {
+  if (!shape.latent) {
+    check_heads(file, shape);
+    return check_layer_kinds(file, shape);
   }
-  shape.latent = read_latent(*latent);
   const Note note{file.key_place("latent_attention"), "latent attention is here"};
   for (const auto* key :
        {"kv_heads", "head_size", "qk_norm", "qkv_bias", "rotary_size", "no_rotary_every", "attention_gate",
@@ -171,15 +96,7 @@ void read_attention(Reader& file, DecoderShape& shape) {
 
 Experts read_experts(Reader& map, int layers) {
   Experts experts;
-  experts.number = map.required("number", integer(1, widest));
-  experts.top_k = map.required("top_k", integer(1, widest));
-  experts.mlp = map.required("mlp", integer(1, widest));
-  experts.shared = map.optional("shared", integer(0, widest), 0);
-  experts.shared_gate = map.optional("shared_gate", boolean, false);
-  experts.dense_layers = map.optional("dense_layers", integer(0, most_layers), 0);
-  experts.every = map.optional("every", integer(1, most_layers), 1);
-  experts.bias = map.optional("bias", boolean, false);
-  experts.router_bias = map.optional("router_bias", boolean, false);
+  read_fields(map, experts);
   too_large(map, "top_k", experts.top_k, fmt::format("the {} experts", experts.number), experts.number);
   if (layers > 0) too_large(map, "dense_layers", experts.dense_layers, "the layers allow", layers - 1);
   if (map.is_valid() && experts.shared_gate && experts.shared == 0)
@@ -190,7 +107,6 @@ Experts read_experts(Reader& map, int layers) {
 }
 
 void read_mlps(Reader& file, DecoderShape& shape) {
-  shape.activation = file.optional("activation", one_of("an activation", activations), shape.activation);
   if (auto experts = file.maybe_map("experts")) {
     shape.experts = read_experts(*experts, shape.layers);
     if (shape.experts->dense_layers == 0 && shape.experts->every == 1)
@@ -212,26 +128,17 @@ int divided_width(const DecoderShape& shape) {
 
 }  // namespace
 
-DecoderShape read_decoder(Reader& file, Model& model) {
+ModelShape read_decoder(Reader& file, Model& model) {
   DecoderShape shape;
-  read_blocks(file, shape);
-  shape.pad_vocabulary_to = file.optional("pad_vocabulary_to", integer(1, most_tokens), 1);
-  shape.tied_output = file.optional("tied_output", boolean, false);
-  shape.dropout = file.optional("dropout", boolean, false);
-  shape.attention_dropout = file.maybe("attention_dropout", boolean);
-  shape.soft_cap = file.optional("logit_soft_cap", boolean, false);
-  shape.embedding_norm = file.optional("embedding_norm", boolean, false);
-  shape.norm = file.optional("norm", one_of("a norm", norms), shape.norm);
-  shape.blocks = file.optional("blocks", one_of("a block order", block_orders), shape.blocks);
-  shape.norm_placement =
-      file.optional("norm_placement", one_of("a place of norms", norm_placements), shape.norm_placement);
-  if (file.is_valid() && shape.norm_placement != DecoderShape::NormPlacement::before &&
+  read_fields(file, shape);
+  if (shape.kv_heads == 0 && !shape.latent) shape.kv_heads = shape.heads;
+  if (shape.norm_placement != DecoderShape::NormPlacement::before &&
       shape.blocks != DecoderShape::Blocks::sequential)
     file.error(file.value_place("norm_placement"), "parallel blocks have norms before attention and MLP only",
                "leave it out", {{file.value_place("blocks"), "the blocks are here"}});
-  read_biases(file, shape);
-  read_positions(file, shape);
-  read_attention(file, shape);
+  check_biases(file, shape);
+  check_positions(file, shape);
+  check_attention(file, shape);
   read_mlps(file, shape);
   if (file.is_valid()) check_parameters(file, parameters_of(shape));
   if (!file.is_valid()) return shape;
@@ -252,17 +159,10 @@ DecoderShape read_decoder(Reader& file, Model& model) {
 
 void read_speech(Reader& file, Model& model) {
   SpeechShape shape;
-  read_blocks(file, shape);
+  read_fields(file, shape);
   shape.decoder_layers = file.optional("decoder_layers", integer(1, most_layers), shape.layers);
-  shape.mlp = file.required("mlp", integer(1, widest));
-  shape.mel_bins = file.required("mel_bins", integer(1, widest));
-  shape.frames = file.required("frames", integer(2, most_tokens));
-  shape.positions = file.required("positions", integer(1, most_tokens));
   check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
-  if (file.is_valid() && shape.sequence > shape.positions)
-    file.error(file.value_place("sequence"),
-               fmt::format("sequence {} is longer than the {} positions", shape.sequence, shape.positions),
-               fmt::format("positions {} would fit", shape.sequence));
+  config::check_positions(file, shape.sequence, shape.positions);
   check_parameters(file, 1.0 * (shape.layers + shape.decoder_layers) * shape.hidden *
                              (8.0 * shape.hidden + 2.0 * shape.mlp));
   if (!file.is_valid()) return;
@@ -273,12 +173,8 @@ void read_speech(Reader& file, Model& model) {
 }
 
 void read_encoder_decoder(Reader& file, Model& model) {
-  EncoderDecoderShape shape;
-  read_blocks(file, shape);
-  shape.mlp = file.required("mlp", integer(1, widest));
-  shape.head_size = file.required("head_size", integer(1, largest_head));
-  shape.target_sequence = file.optional("target_sequence", integer(1, most_tokens), 0);
-  shape.position_buckets = file.optional("position_buckets", integer(1, widest), shape.position_buckets);
+  EncoderDecoderShape shape{.target_sequence = 0};
+  read_fields(file, shape);
   check_parameters(
       file, 2.0 * shape.layers * shape.hidden * (8.0 * shape.heads * shape.head_size + 2.0 * shape.mlp));
   if (!file.is_valid()) return;

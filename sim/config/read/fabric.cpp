@@ -10,18 +10,10 @@
 namespace gradway::config {
 namespace {
 
-constexpr Choice<FabricDescription::Kind> fabric_kinds[] = {
-    {"star", FabricDescription::Kind::star},
-    {"leaf_spine", FabricDescription::Kind::leaf_spine},
-    {"rail_optimised", FabricDescription::Kind::rail_optimised},
-    {"rail_only", FabricDescription::Kind::rail_only}};
-
-constexpr int most_nics = 64;  // of a node
-
-std::vector<Choice<NetworkKind>> network_kinds() {
-  std::vector<Choice<NetworkKind>> kinds;
-  for (const auto& known : networks()) kinds.push_back({known.name, known.kind});
-  return kinds;
+const NetworkFacts* network_facts(const Node& node) {
+  std::vector<std::string_view> names;
+  for (const auto& known : networks()) names.push_back(known.name);
+  return &networks()[index_among("a network kind", names, node)];
 }
 
 /// Bandwidth of one connection, if it is given; windows over far links limit it by themselves.
@@ -41,13 +33,11 @@ std::optional<BytesPerSecond> read_stream_rate(Reader& fabric) {
 }
 
 void read_network(Reader& fabric, FabricDescription& description) {
-  static const auto kinds = network_kinds();
-  const auto kind = fabric.optional(
-      "network", one_of("a network kind", std::span<const Choice<NetworkKind>>{kinds}), NetworkKind::wire);
-  const auto& facts = facts_of(kind);
+  const auto* given_facts = fabric.optional("network", network_facts, nullptr);
+  const auto& facts = given_facts != nullptr ? *given_facts : facts_of(NetworkKind::wire);
   description.efficiency = fabric.optional("efficiency", efficiency, double{facts.efficiency});
   auto& network = description.network;
-  network.kind = kind;
+  network.kind = facts.kind;
   network.gpudirect = fabric.optional("gpudirect", boolean, bool{facts.gpudirect});
   network.message_latency =
       fabric.optional("message_latency", latency_or_zero, Seconds{facts.message_latency});
@@ -55,7 +45,6 @@ void read_network(Reader& fabric, FabricDescription& description) {
   network.assumes_stream_rate =
       !network.stream_rate && !fabric.has("window") && facts.stream_rate < BytesPerSecond::infinite();
   if (network.assumes_stream_rate) network.stream_rate = facts.stream_rate;
-  read_fields(fabric, network.conditions);
   network.streams = fabric.optional("streams", integer(1, 64), 1);
 }
 
@@ -64,11 +53,11 @@ void read_network(Reader& fabric, FabricDescription& description) {
 FabricDescription read_fabric(Reader fabric) {
   FabricDescription description;
   description.where = fabric.where();
-  const auto kind = fabric.required("kind", nullopt_on_error(one_of("a fabric kind", fabric_kinds)));
+  const auto kind = fabric.required(
+      "kind", nullopt_on_error(one_of<FabricDescription::Kind>("a fabric kind", fabric_words)));
   if (kind) description.kind = *kind;
   read_network(fabric, description);
-  description.bandwidth = fabric.required("bandwidth", bandwidth);
-  description.latency = fabric.required("latency", latency_or_zero);
+  read_fields(fabric, description);
   const auto has_leaves = kind ? std::optional{*kind != FabricDescription::Kind::star} : std::nullopt;
   const LeafWords words{"nodes_per_leaf", "leaf_spine, rail_optimised or rail_only"};
   // A rail without spines has a single switch.

@@ -13,8 +13,6 @@
 
 namespace gradway::config {
 
-inline constexpr int most_nodes = 65536;
-
 /// Reads the network between the nodes of a platform.
 FabricDescription read_fabric(Reader fabric);
 
@@ -41,7 +39,7 @@ void read_leaves(Reader& network, Description& description, std::optional<bool> 
   }
   if (*has_leaves) {
     description.*per_leaf = network.required(words.per_leaf, integer(1, most_nodes));
-    description.spines = network.required("spines", integer(1, 4096));
+    description.spines = network.required("spines", integer(1, most_spines));
     description.uplink_bandwidth = network.required("uplink_bandwidth", bandwidth);
     return;
   }

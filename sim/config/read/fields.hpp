@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/config/yaml/reader.hpp"
+#include "sim/scenario/catalogue/catalogue_fields.hpp"
 #include "sim/scenario/field_tables.hpp"
 
 namespace gradway::config {
@@ -18,6 +19,21 @@ Settings read_group(Reader group) {
   read_fields(group, result);
   group.finish();
   return result;
+}
+
+inline constexpr auto is_complete = [](const Reader&, const auto&) {};
+
+/// Reads a list of maps by their table. @param complete reads further keys of an entry, and checks it
+template <class Settings, class Complete = decltype(is_complete)>
+std::vector<Settings> read_groups(Reader& parent, std::string_view key,
+                                  const Complete& complete = is_complete) {
+  std::vector<Settings> groups;
+  for (auto& entry : parent.maps(key)) {
+    read_fields(entry, groups.emplace_back());
+    complete(entry, groups.back());
+    entry.finish();
+  }
+  return groups;
 }
 
 }  // namespace gradway::config

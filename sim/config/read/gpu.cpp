@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "sim/config/read/fields.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/quantities.hpp"
 
@@ -10,8 +11,8 @@ namespace {
 void read_rates(Reader& file, Gpu& gpu) {
   auto peak = file.map("peak");
   auto efficiencies = file.map("matrix_efficiency");
-  for (const auto& [key, value] : precisions) {
-    const auto index = static_cast<std::size_t>(value);
+  for (std::size_t index = 0; index < precision_count; ++index) {
+    const auto key = precision_words[index];
     gpu.peak[index] = peak.maybe(key, compute_rate);
     const auto share = efficiencies.maybe(key, efficiency);
     gpu.matrix_efficiency[index] = share.value_or(0);
@@ -32,14 +33,7 @@ std::optional<GpuPower> read_power(Reader& file) {
   if (!file.has("power")) return {};
   auto group = file.map("power");
   GpuPower read;
-  read.limit = group.required("limit", power);
-  read.idle = group.required("idle", power);
-  read.communication = group.required("communication", power);
-  read.product = group.required("product", power);
-  read.product_fp32 = group.required("product_fp32", power);
-  read.attention = group.required("attention", power);
-  read.convolution = group.required("convolution", power);
-  read.other = group.required("other", power);
+  read_fields(group, read);
   if (group.is_valid() && read.idle >= read.limit)
     group.error(group.key_place("idle"), "'idle' must be less than 'limit'", "",
                 {{group.key_place("limit"), "the limit is here"}});
@@ -71,19 +65,8 @@ GpuSpec read_gpu(Reader& file, const std::string& name) {
     refuse_rates(file);
   } else {
     file.exactly_one({"compute_capability", "architecture"}, "the GPU's generation");
-    gpu.compute_capability = file.optional("compute_capability", compute_capability, 0);
-    gpu.architecture = file.optional("architecture", amd_architecture, std::string{});
-    gpu.multiprocessors = file.optional("multiprocessors", integer(1, 4096), 0);
-    gpu.memory = file.required("memory", bytes);
-    gpu.memory_bandwidth = file.required("memory_bandwidth", bandwidth);
+    read_fields(file, gpu);
     read_rates(file, gpu);
-    gpu.memory_efficiency = file.required("memory_efficiency", efficiency);
-    gpu.widen_efficiency = file.required("widen_efficiency", efficiency);
-    gpu.kernel_latency = file.required("kernel_latency", latency_or_zero);
-    gpu.launch_cost = file.required("launch_cost", latency_or_zero);
-    gpu.attention_efficiency = file.maybe("attention_efficiency", efficiency);
-    gpu.convolution_scale = file.optional("moved_convolutions", efficiency, gpu.convolution_scale);
-    gpu.jpeg_decoder = file.optional("jpeg_decoder", number(1e6, 1e13), 0.0);
     spec.kernel_times = file.maybe("kernel_times", named);
     spec.kernel_times_like = file.maybe("kernel_times_like", named);
     gpu.power = read_power(file);

@@ -14,9 +14,6 @@
 namespace gradway::config {
 namespace {
 
-constexpr auto caches = choices_of<Cache::Kind>(Cache::kind_words);
-constexpr auto cache_policies = choices_of<CachePolicy>(cache_policy_words);
-
 /// A value that the scenario contains, or the name of its file.
 template <class Value>
 struct InlineOrNamed {
@@ -34,7 +31,7 @@ auto name_or(Value (*read)(Reader&, const std::string&), Problems& problems) {
 }
 
 Codec codec(const Node& node) {
-  return codecs()[index_of_word(value::Words{"a codec", codec_words}, node)];
+  return codecs()[index_among("a codec", codec_words, node)];
 }
 
 /// Reads the columns of a Parquet dataset, from which the sample size follows.
@@ -240,9 +237,9 @@ void read_input(Reader input, ScenarioSpec& spec) {
   check_loader(input, result);
   if (auto predicate = input.maybe_map("predicate"))
     result.predicate = read_group<Predicate>(std::move(*predicate));
-  const auto policy =
-      input.optional("cache_policy", one_of("a cache policy", cache_policies), CachePolicy::keeps);
-  if (const auto kind = input.maybe("cache", one_of("a cache", caches))) {
+  const auto policy = input.optional(
+      "cache_policy", one_of<CachePolicy>("a cache policy", cache_policy_words), CachePolicy::keeps);
+  if (const auto kind = input.maybe("cache", one_of<Cache::Kind>("a cache", Cache::kind_words))) {
     result.cache = Cache{.kind = *kind, .size = input.required("cache_size", bytes)};
     result.cache->policy = policy;
     if (*kind == Cache::Kind::local_nvme) spec.cache = Named{"local-nvme", input.value_place("cache")};

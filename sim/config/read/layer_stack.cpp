@@ -2,7 +2,6 @@
 #include "sim/config/read/model_parts.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -12,10 +11,6 @@ namespace gradway::config {
 namespace {
 
 using Kind = LayerShape::Kind;
-
-constexpr Choice<Kind> layer_kinds[] = {
-    {"conv2d", Kind::conv2d},     {"batch_norm", Kind::batch_norm},     {"relu", Kind::relu},
-    {"max_pool", Kind::max_pool}, {"average_pool", Kind::average_pool}, {"linear", Kind::linear}};
 
 /// The keys of a layer kind in addition to its name.
 struct LayerKeys {
@@ -48,7 +43,7 @@ void read_window(Reader& layer, LayerShape& shape) {
 
 LayerShape read_layer(Reader& layer, std::size_t number) {
   LayerShape shape;
-  const auto kind = layer.required("kind", nullopt_on_error(one_of("a layer kind", layer_kinds)));
+  const auto kind = layer.required("kind", nullopt_on_error(one_of<Kind>("a layer kind", layer_kind_words)));
   shape.name = layer.optional("name", text, fmt::format("layer{}", number));
   if (!kind) return shape;
   shape.kind = *kind;
@@ -89,16 +84,13 @@ bool follow(const LayerShape& shape, ImageShape& image, Reader& layer) {
 
 std::vector<LayerShape> read_layer_stack(Reader& file, const ImageShape& input) {
   std::vector<LayerShape> shapes;
-  std::map<std::string, Where> names;
+  DistinctKeys<std::string> names;
   auto image = input;
   bool is_followed = file.is_valid();
   for (auto& layer : file.maps("layers")) {
     const auto shape = read_layer(layer, shapes.size() + 1);
-    const auto [first, is_new] = names.emplace(shape.name, layer.value_place("name"));
-    if (!is_new) {
-      layer.error(layer.value_place("name"), fmt::format("duplicate layer name '{}'", shape.name), "",
-                  {{first->second, "the first one is here"}});
-    }
+    names.add(shape.name, layer, layer.value_place("name"),
+              fmt::format("duplicate layer name '{}'", shape.name));
     is_followed = is_followed && layer.is_valid() && follow(shape, image, layer);
     shapes.push_back(shape);
   }

@@ -13,18 +13,9 @@
 namespace gradway::config {
 namespace {
 
-constexpr Choice<Implementation> implementations[] = {{"fused", Implementation::fused},
-                                                      {"huggingface", Implementation::hugging_face}};
-
 ModelShape read_vision_transformer(Reader& file, Model& model) {
   VisionTransformerShape shape;
-  shape.image_size = file.required("image_size", integer(1, 16384));
-  shape.patch_size = file.required("patch_size", integer(1, 16384));
-  shape.layers = file.required("layers", integer(1, most_layers));
-  shape.heads = file.required("heads", integer(1, widest));
-  shape.hidden = file.required("hidden", integer(1, widest));
-  shape.mlp = file.required("mlp", integer(1, widest));
-  shape.classes = file.required("classes", integer(1, widest));
+  read_fields(file, shape);
   check_divides(file, "patch_size", shape.patch_size, "image_size", shape.image_size);
   check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
   if (!file.is_valid()) return {};
@@ -35,26 +26,16 @@ ModelShape read_vision_transformer(Reader& file, Model& model) {
 
 void read_encoder(Reader& file, Model& model) {
   EncoderShape shape;
-  read_blocks(file, shape);
-  shape.mlp = file.required("mlp", integer(1, widest));
-  shape.positions = file.optional("positions", integer(1, 1 << 24), shape.positions);
-  shape.types = file.optional("types", integer(1, widest), shape.types);
-  shape.masked_lm = file.optional("masked_lm", boolean, false);
+  read_fields(file, shape);
   if (shape.masked_lm) {
     file.forbid("outputs", "'outputs' has no effect: a masked language model has one per word",
                 "leave it out", Note{file.value_place("masked_lm"), "masked_lm is set here"});
   } else {
     shape.outputs = file.required("outputs", integer(1, widest));
   }
-  shape.pooler = file.optional("pooler", boolean, shape.pooler);
   check_divides(file, "heads", shape.heads, "hidden", shape.hidden);
+  check_positions(file, shape.sequence, shape.positions);
   if (!file.is_valid()) return;
-  if (shape.sequence > shape.positions) {
-    file.error(file.value_place("sequence"),
-               fmt::format("sequence {} is longer than the {} positions", shape.sequence, shape.positions),
-               fmt::format("positions {} would fit", shape.sequence));
-    return;
-  }
   set_forward_pass(model, encoder(shape));
   model.input_per_sample = Bytes{3.0 * shape.sequence * token_bytes};  // tokens, types, mask
   model.tokens_per_sample = shape.sequence;
@@ -63,16 +44,13 @@ void read_encoder(Reader& file, Model& model) {
 
 ModelShape read_residual(Reader& file, Model& model) {
   ResidualShape shape;
-  shape.image_size = file.required("image_size", integer(32, 16384));
+  read_fields(file, shape);
   const auto blocks = file.list("blocks", integer(1, most_layers));
   if (file.is_valid() && blocks.size() != shape.blocks.size()) {
     const auto where = file.has("blocks") ? file.value_place("blocks") : file.key_place("blocks");
     file.error(where, fmt::format("a residual network has 4 stages, but 'blocks' lists {}", blocks.size()),
                "ResNet-50, for example, has 'blocks: [3, 4, 6, 3]'");
   }
-  shape.groups = file.optional("groups", integer(1, widest), shape.groups);
-  shape.width_per_group = file.optional("width_per_group", integer(1, widest), shape.width_per_group);
-  shape.classes = file.required("classes", integer(1, widest));
   if (!file.is_valid()) return {};
   std::ranges::copy(blocks, shape.blocks.begin());
   set_forward_pass(model, residual_network(shape));
@@ -82,7 +60,7 @@ ModelShape read_residual(Reader& file, Model& model) {
 
 ModelShape read_conv_next(Reader& file, Model& model) {
   ConvNextShape shape;
-  shape.image_size = file.required("image_size", integer(32, 16384));
+  read_fields(file, shape);
   const auto blocks = file.list("blocks", integer(1, most_layers));
   const auto channels = file.list("channels", integer(1, widest));
   for (const auto& [key, list] : {std::pair{"blocks", &blocks}, std::pair{"channels", &channels}}) {
@@ -92,7 +70,6 @@ ModelShape read_conv_next(Reader& file, Model& model) {
         where, fmt::format("a ConvNeXt has 4 stages, but '{}' lists {}", key, list->size()),
         "convnext_base, for example, has 'blocks: [3, 3, 27, 3]' and 'channels: [128, 256, 512, 1024]'");
   }
-  shape.classes = file.required("classes", integer(1, widest));
   if (file.is_valid() && shape.image_size % 32 != 0) {
     file.error(file.value_place("image_size"),
                fmt::format("image_size {} is not a multiple of 32", shape.image_size),
@@ -107,18 +84,15 @@ ModelShape read_conv_next(Reader& file, Model& model) {
 }
 
 void read_detector(Reader& file, Model& model) {
-  const DetectorShape shape{.classes = file.required("classes", integer(1, widest))};
+  DetectorShape shape;
+  read_fields(file, shape);
   if (!file.is_valid()) return;
   set_forward_pass(model, detector(shape));
   model.input_per_sample = Bytes{3.0 * DetectorShape::image_size * DetectorShape::image_size * fp32_bytes};
 }
 
 void read_layers(Reader& file, Model& model) {
-  auto input = file.map("input");
-  const ImageShape image{.channels = input.required("channels", integer(1, widest)),
-                         .height = input.required("height", integer(1, 16384)),
-                         .width = input.required("width", integer(1, 16384))};
-  input.finish();
+  const auto image = read_group<ImageShape>(file.map("input"));
   if (!file.has("layers")) file.map("layers");
   const auto shapes = read_layer_stack(file, image);
   if (!file.is_valid()) return;
@@ -126,22 +100,9 @@ void read_layers(Reader& file, Model& model) {
   model.input_per_sample = Bytes{1.0 * image.channels * image.height * image.width * fp32_bytes};
 }
 
-SyntheticLayer read_synthetic_layer(Reader& layer) {
-  SyntheticLayer result{.name = layer.required("name", text),
-                        .repeat = layer.optional("repeat", integer(1, 100 * most_layers), 1),
-                        .forward = layer.required("forward", duration_or_zero),
-                        .backward = layer.required("backward", duration_or_zero),
-                        .parameters = layer.required(
-                            "parameters", [](const Node& node) { return whole(node, 0, 1'000'000'000'000); }),
-                        .output = layer.optional("output", bytes_or_zero, Bytes{})};
-  layer.finish();
-  return result;
-}
-
 void read_synthetic(Reader& file, Model& model) {
-  std::vector<SyntheticLayer> layers;
   if (!file.has("layers")) file.map("layers");
-  for (auto& layer : file.maps("layers")) layers.push_back(read_synthetic_layer(layer));
+  const auto layers = read_groups<SyntheticLayer>(file, "layers");
   if (file.is_valid() && layers.empty())
     file.error(file.key_place("layers"), "a model requires at least one layer");
   model.optimizer_time = file.required("optimizer_time", duration_or_zero);
@@ -183,30 +144,37 @@ ModelShape without_shape(Reader& file, Model& model) {
   return {};
 }
 
-ModelShape read_decoder_model(Reader& file, Model& model) {
-  return read_decoder(file, model);
-}
-
-struct ModelKind {
+struct ModelReader {
+  std::string_view name{};
   ModelShape (*read)(Reader&, Model&) = nullptr;
   bool has_times = false;
   bool has_program = true;  ///< its operations follow from its layers, as one of several programs runs them
 };
 
-constexpr Choice<ModelKind> model_kinds[] = {
-    {"vision_transformer", {read_vision_transformer, false}},
-    {"decoder", {read_decoder_model, false}},
-    {"encoder", {without_shape<read_encoder>, false}},
-    {"encoder_decoder", {without_shape<read_encoder_decoder>, false}},
-    {"speech", {without_shape<read_speech>, false}},
-    {"residual", {read_residual, false, false}},
-    {"convnext", {read_conv_next, false, false}},
-    {"ssd300", {without_shape<read_detector>, false, false}},
-    {"recommender", {without_shape<read_recommender>, false, false}},
-    {"layers", {without_shape<read_layers>, false, false}},
-    {"synthetic", {without_shape<read_synthetic>, true, false}},
-    {"profile", {without_shape<read_profile>, false, false}},
-    {"captured", {without_shape<read_captured>, false, false}}};
+constexpr std::array model_readers{ModelReader{"vision_transformer", read_vision_transformer},
+                                   ModelReader{"decoder", read_decoder},
+                                   ModelReader{"encoder", without_shape<read_encoder>},
+                                   ModelReader{"encoder_decoder", without_shape<read_encoder_decoder>},
+                                   ModelReader{"speech", without_shape<read_speech>},
+                                   ModelReader{"residual", read_residual, false, false},
+                                   ModelReader{"convnext", read_conv_next, false, false},
+                                   ModelReader{"ssd300", without_shape<read_detector>, false, false},
+                                   ModelReader{"recommender", without_shape<read_recommender>, false, false},
+                                   ModelReader{"layers", without_shape<read_layers>, false, false},
+                                   ModelReader{"synthetic", without_shape<read_synthetic>, true, false},
+                                   ModelReader{"profile", without_shape<read_profile>, false, false},
+                                   ModelReader{"captured", without_shape<read_captured>, false, false}};
+
+Implementation implementation(const Node& node) {
+  const auto given_words = std::span{implementation_words}.subspan(1);  // without "auto"
+  return static_cast<Implementation>(1 + index_among("an implementation", given_words, node));
+}
+
+ModelReader model_reader(const Node& node) {
+  std::vector<std::string_view> names;
+  for (const auto& reader : model_readers) names.push_back(reader.name);
+  return model_readers[index_among("a model kind", names, node)];
+}
 
 }  // namespace
 
@@ -215,13 +183,11 @@ Anchor read_anchor(Reader& anchor, std::vector<Named>& gpus) {
   Anchor result;
   result.gpu = gpus.back().name;
   result.precision = anchor.required("precision", precision);
-  result.batch = anchor.required("batch", integer(1, 1'000'000));
-  result.optimizer = anchor.required("optimizer", optimizer);
+  read_fields(anchor, result);
   anchor.exactly_one({"step_time", "rate"}, "the step time");
   const auto time = anchor.maybe("step_time", duration);
   const auto rate = anchor.maybe("rate", step_rate);
   result.step_time = time ? *time : rate.value_or(Seconds{});
-  result.source = anchor.required("source", text);
   anchor.finish();
   return result;
 }
@@ -231,13 +197,12 @@ ModelSpec read_model(Reader& file, const std::string& name) {
   spec.model.name = name;
   spec.model.source = file.required("source", text);
   spec.kind = file.value_place("kind");
-  const auto kind = file.required("kind", one_of("a model kind", model_kinds));
+  const auto kind = file.required("kind", model_reader);
   if (kind.read == nullptr) return spec;  // the keys of the model are unknown
   spec.has_times = kind.has_times;
   spec.shape = kind.read(file, spec.model);
   if (kind.has_program)
-    spec.model.implementation = file.optional("implementation", one_of("an implementation", implementations),
-                                              Implementation::automatic);
+    spec.model.implementation = file.optional("implementation", implementation, Implementation::automatic);
   const auto& profile = spec.model.profile;
   if (profile) spec.anchor_gpus.push_back({profile->gpu, file.value_place("gpu")});
   if (!kind.has_times) {

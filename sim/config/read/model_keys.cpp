@@ -27,4 +27,11 @@ void check_divides(Reader& file, const char* divisor_key, int divisor, const cha
              {{file.value_place(dividend_key), fmt::format("{} is {}", dividend_key, dividend)}});
 }
 
+void check_positions(Reader& file, int sequence, int positions) {
+  if (file.is_valid() && sequence > positions)
+    file.error(file.value_place("sequence"),
+               fmt::format("sequence {} is longer than the {} positions", sequence, positions),
+               fmt::format("positions {} would fit", sequence));
+}
+
 }  // namespace gradway::config

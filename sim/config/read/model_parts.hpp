@@ -3,17 +3,15 @@
 
 #include <vector>
 
+#include "sim/config/read/fields.hpp"
 #include "sim/config/yaml/reader.hpp"
 #include "sim/config/yaml/scalars.hpp"
+#include "sim/scenario/catalogue/model_limits.hpp"
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/model.hpp"
+#include "sim/workload/model_shape.hpp"
 
 namespace gradway::config {
-
-// Limits of model sizes.
-inline constexpr int most_layers = 10000;
-inline constexpr int widest = 1 << 20;
-inline constexpr int most_tokens = 1 << 24;
 
 inline constexpr double token_bytes = 8;  // PyTorch's token ids are int64
 
@@ -21,18 +19,11 @@ inline constexpr double token_bytes = 8;  // PyTorch's token ids are int64
 void check_divides(Reader& file, const char* divisor_key, int divisor, const char* dividend_key,
                    int dividend);
 
-/// Reads the keys that all transformers of tokens have.
-template <class Shape>
-void read_blocks(Reader& file, Shape& shape) {
-  shape.layers = file.required("layers", integer(1, most_layers));
-  shape.heads = file.required("heads", integer(1, widest));
-  shape.hidden = file.required("hidden", integer(1, widest));
-  shape.vocabulary = file.required("vocabulary", integer(1, most_tokens));
-  shape.sequence = file.required("sequence", integer(1, most_tokens));
-}
+/// Reports samples with more tokens than positions.
+void check_positions(Reader& file, int sequence, int positions);
 
 // Readers of model kinds. The model gets its layers if its keys are valid.
-DecoderShape read_decoder(Reader& file, Model& model);
+ModelShape read_decoder(Reader& file, Model& model);
 void read_encoder_decoder(Reader& file, Model& model);
 void read_recommender(Reader& file, Model& model);
 void read_speech(Reader& file, Model& model);

@@ -45,13 +45,6 @@ std::string flag(const Node& node) {
   fail(node.where, fmt::format("expected 0 or 1, found '{}'", word), yes ? "write 1" : no ? "write 0" : "");
 }
 
-std::string cross_nic(const Node& node) {
-  return number(node, 0, 2);
-}
-std::string channels(const Node& node) {
-  return number(node, 1, 64);
-}
-
 constexpr std::array<std::string_view, 6> levels{"LOC", "NVL", "PIX", "PXB", "PHB", "SYS"};
 
 /// "LOC" ... "SYS", or the numbers that NCCL had before it had names (NCCL's documentation, NCCL_P2P_LEVEL).
@@ -152,27 +145,17 @@ std::string threads(const Node& node) {
   fail(node.where, fmt::format("invalid number of threads {}", value), "write 64, 128, 256 or 512");
 }
 
-/// 2, NCCL's default, means: if the hardware supports it.
-std::string nvls(const Node& node) {
-  return number(node, 0, 2);
-}
-/// At most 16 threads, 64 sockets in all (NCCL's documentation, NCCL_SOCKET_NTHREADS).
-std::string socket_threads(const Node& node) {
-  return number(node, 1, 16);
-}
-/// At most 128 (NCCL's documentation, NCCL_IB_QPS_PER_CONNECTION).
-std::string queue_pairs(const Node& node) {
-  return number(node, 1, 128);
-}
-std::string sockets_per_thread(const Node& node) {
-  return number(node, 1, 64);
-}
-
 struct Variable {
   std::string_view name;
-  std::string (*parse)(const Node&);
-  value::Kind kind;  ///< kind of value that `parse` accepts
+  std::string (*parser)(const Node&);  ///< null: of whole numbers in the range of `kind`
+  value::Kind kind;                    ///< kind of value that the parser accepts
   std::string_view meaning;
+
+  std::string parse(const Node& node) const {
+    if (parser != nullptr) return parser(node);
+    const auto& range = std::get<value::Whole>(kind);
+    return number(node, range.least, range.most);
+  }
 };
 
 constexpr value::Described zero_or_one{"0 or 1"};
@@ -186,7 +169,7 @@ constexpr std::array variables = {
     Variable{"NCCL_NET_DISABLE_INTRA", flag, zero_or_one, "accepted, but not modelled"},
     Variable{"NCCL_SHM_USE_CUDA_MEMCPY", flag, zero_or_one, "accepted, but not modelled"},
     Variable{
-        "NCCL_CROSS_NIC", cross_nic, value::Whole{0, 2},
+        "NCCL_CROSS_NIC", nullptr, value::Whole{0, 2},
         "0: data leaves a node by the NIC of the rail on which it arrives; 1: rings leave by the NIC of "
         "their last GPU; 2 (default): where rings cannot leave by the NIC of their entry, they alternate "
         "between two rails"},
@@ -198,13 +181,13 @@ constexpr std::array variables = {
              "algorithms that NCCL may choose, separated by commas; with a leading ^: all except these"},
     Variable{"NCCL_PROTO", protocol, value::Words{"a protocol", protocols},
              "protocols that NCCL may choose, separated by commas; with a leading ^: all except these"},
-    Variable{"NCCL_MIN_NCHANNELS", channels, value::Whole{1, 64}, "minimum number of channels"},
-    Variable{"NCCL_MAX_NCHANNELS", channels, value::Whole{1, 64}, "maximum number of channels"},
+    Variable{"NCCL_MIN_NCHANNELS", nullptr, value::Whole{1, 64}, "minimum number of channels"},
+    Variable{"NCCL_MAX_NCHANNELS", nullptr, value::Whole{1, 64}, "maximum number of channels"},
     Variable{"NCCL_BUFFSIZE", buffer_size, value::Whole{1024, 1073741824},
              "buffer size of a channel in bytes, or with a unit (4 MiB): between far nodes it limits what is "
              "in flight"},
     Variable{"NCCL_NTHREADS", threads, value::Described{"64, 128, 256 or 512"}, "accepted, but not modelled"},
-    Variable{"NCCL_NVLS_ENABLE", nvls, value::Whole{0, 2},
+    Variable{"NCCL_NVLS_ENABLE", nullptr, value::Whole{0, 2},
              "reductions in NVSwitches (NVLS); 2: if the hardware supports it"},
     Variable{"NCCL_COLLNET_ENABLE", flag, zero_or_one,
              "1: reductions in InfiniBand switches (SHARP), which need its plug-in"},
@@ -212,103 +195,32 @@ constexpr std::array variables = {
              "1: NICs also read GPU memory directly; 0: they only write it"},
     Variable{"NCCL_NET_GDR_C2C", flag, zero_or_one,
              "0: no GPUDirect RDMA through a CPU whose links to its GPUs are C2C (GB200)"},
-    Variable{"NCCL_IB_QPS_PER_CONNECTION", queue_pairs, value::Whole{1, 128},
+    Variable{"NCCL_IB_QPS_PER_CONNECTION", nullptr, value::Whole{1, 128},
              "RDMA: queue pairs of a connection, each of which switches hash to an uplink on its own "
              "(network.routing: ecmp)"},
-    Variable{"NCCL_SOCKET_NTHREADS", socket_threads, value::Whole{1, 16}, "TCP: threads per connection"},
-    Variable{"NCCL_NSOCKS_PERTHREAD", sockets_per_thread, value::Whole{1, 64},
+    Variable{"NCCL_SOCKET_NTHREADS", nullptr, value::Whole{1, 16}, "TCP: threads per connection"},
+    Variable{"NCCL_NSOCKS_PERTHREAD", nullptr, value::Whole{1, 64},
              "TCP: sockets per thread; at most 64 sockets per connection"},
 };
 
-/// NCCL variables without a key: they choose NICs, time-outs, logs and plug-ins.
+/// NCCL variables without a key, without "NCCL_", separated by blanks: they choose NICs, time-outs, logs and
+/// plug-ins.
 /// @source docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html, NCCL 2.28
-constexpr auto not_modelled = std::to_array<std::string_view>({
-    "NCCL_IB_DISABLE",
-    "NCCL_IB_HCA",
-    "NCCL_IB_TIMEOUT",
-    "NCCL_IB_RETRY_CNT",
-    "NCCL_IB_GID_INDEX",
-    "NCCL_IB_ADDR_FAMILY",
-    "NCCL_IB_ADDR_RANGE",
-    "NCCL_IB_ROCE_VERSION_NUM",
-    "NCCL_IB_SL",
-    "NCCL_IB_TC",
-    "NCCL_IB_FIFO_TC",
-    "NCCL_IB_AR_THRESHOLD",
-    "NCCL_IB_ADAPTIVE_ROUTING",
-    "NCCL_IB_SPLIT_DATA_ON_QPS",
-    "NCCL_IB_CUDA_SUPPORT",
-    "NCCL_IB_PCI_RELAXED_ORDERING",
-    "NCCL_IB_RETURN_ASYNC_EVENTS",
-    "NCCL_IB_MERGE_NICS",
-    "NCCL_IB_ECE_ENABLE",
-    "NCCL_DMABUF_ENABLE",
-    "NCCL_GDR_FLUSH_DISABLE",
-    "NCCL_SOCKET_IFNAME",
-    "NCCL_SOCKET_FAMILY",
-    "NCCL_NET",
-    "NCCL_NET_PLUGIN",
-    "NCCL_NET_SHARED_BUFFERS",
-    "NCCL_NET_SHARED_COMMS",
-    "NCCL_TUNER_PLUGIN",
-    "NCCL_PROFILER_PLUGIN",
-    "NCCL_ENV_PLUGIN",
-    "NCCL_CONF_FILE",
-    "NCCL_DEBUG",
-    "NCCL_DEBUG_FILE",
-    "NCCL_DEBUG_SUBSYS",
-    "NCCL_TOPO_FILE",
-    "NCCL_TOPO_DUMP_FILE",
-    "NCCL_GRAPH_FILE",
-    "NCCL_GRAPH_DUMP_FILE",
-    "NCCL_LAUNCH_MODE",
-    "NCCL_LAUNCH_ORDER_IMPLICIT",
-    "NCCL_CHECK_POINTERS",
-    "NCCL_CHECKS_DISABLE",
-    "NCCL_ASYNC_ERROR_HANDLING",
-    "NCCL_BLOCKING_WAIT",
-    "NCCL_COMM_BLOCKING",
-    "NCCL_COMM_ID",
-    "NCCL_HOSTID",
-    "NCCL_P2P_DIRECT_DISABLE",
-    "NCCL_P2P_USE_CUDA_MEMCPY",
-    "NCCL_P2P_PXN_LEVEL",
-    "NCCL_P2P_NET_CHUNKSIZE",
-    "NCCL_P2P_NVL_CHUNKSIZE",
-    "NCCL_P2P_PCI_CHUNKSIZE",
-    "NCCL_MIN_P2P_NCHANNELS",
-    "NCCL_MAX_P2P_NCHANNELS",
-    "NCCL_NCHANNELS_PER_NET_PEER",
-    "NCCL_MIN_CTAS",
-    "NCCL_MAX_CTAS",
-    "NCCL_CGA_CLUSTER_SIZE",
-    "NCCL_SHM_LOCALITY",
-    "NCCL_CUMEM_ENABLE",
-    "NCCL_CUMEM_HOST_ENABLE",
-    "NCCL_MNNVL_ENABLE",
-    "NCCL_MNNVL_UUID",
-    "NCCL_NVLS_CHUNKSIZE",
-    "NCCL_OOB_NET_ENABLE",
-    "NCCL_OOB_NET_IFNAME",
-    "NCCL_UID_STAGGER_RATE",
-    "NCCL_UID_STAGGER_THRESHOLD",
-    "NCCL_IGNORE_CPU_AFFINITY",
-    "NCCL_IGNORE_DISABLED_P2P",
-    "NCCL_SET_STACK_SIZE",
-    "NCCL_SET_THREAD_NAME",
-    "NCCL_WORK_FIFO_BYTES",
-    "NCCL_WORK_FIFO_DEPTH",
-    "NCCL_RAS_ENABLE",
-    "NCCL_RAS_ADDR",
-    "NCCL_LOCAL_REGISTER",
-    "NCCL_GRAPH_REGISTER",
-    "NCCL_GRAPH_MIXING_SUPPORT",
-    "NCCL_COLLNET_NODE_THRESHOLD",
-    "NCCL_LL_THRESHOLD",
-    "NCCL_TREE_THRESHOLD",
-    "NCCL_SINGLE_RING_THRESHOLD",
-    "NCCL_SYM_GIN_KERNELS_ENABLE",
-});
+constexpr std::string_view not_modelled =
+    "IB_DISABLE IB_HCA IB_TIMEOUT IB_RETRY_CNT IB_GID_INDEX IB_ADDR_FAMILY IB_ADDR_RANGE "
+    "IB_ROCE_VERSION_NUM IB_SL IB_TC IB_FIFO_TC IB_AR_THRESHOLD IB_ADAPTIVE_ROUTING IB_SPLIT_DATA_ON_QPS "
+    "IB_CUDA_SUPPORT IB_PCI_RELAXED_ORDERING IB_RETURN_ASYNC_EVENTS IB_MERGE_NICS IB_ECE_ENABLE "
+    "DMABUF_ENABLE GDR_FLUSH_DISABLE SOCKET_IFNAME SOCKET_FAMILY NET NET_PLUGIN NET_SHARED_BUFFERS "
+    "NET_SHARED_COMMS TUNER_PLUGIN PROFILER_PLUGIN ENV_PLUGIN CONF_FILE DEBUG DEBUG_FILE DEBUG_SUBSYS "
+    "TOPO_FILE TOPO_DUMP_FILE GRAPH_FILE GRAPH_DUMP_FILE LAUNCH_MODE LAUNCH_ORDER_IMPLICIT "
+    "CHECK_POINTERS CHECKS_DISABLE ASYNC_ERROR_HANDLING BLOCKING_WAIT COMM_BLOCKING COMM_ID HOSTID "
+    "P2P_DIRECT_DISABLE P2P_USE_CUDA_MEMCPY P2P_PXN_LEVEL P2P_NET_CHUNKSIZE P2P_NVL_CHUNKSIZE "
+    "P2P_PCI_CHUNKSIZE MIN_P2P_NCHANNELS MAX_P2P_NCHANNELS NCHANNELS_PER_NET_PEER MIN_CTAS MAX_CTAS "
+    "CGA_CLUSTER_SIZE SHM_LOCALITY CUMEM_ENABLE CUMEM_HOST_ENABLE MNNVL_ENABLE MNNVL_UUID NVLS_CHUNKSIZE "
+    "OOB_NET_ENABLE OOB_NET_IFNAME UID_STAGGER_RATE UID_STAGGER_THRESHOLD IGNORE_CPU_AFFINITY "
+    "IGNORE_DISABLED_P2P SET_STACK_SIZE SET_THREAD_NAME WORK_FIFO_BYTES WORK_FIFO_DEPTH RAS_ENABLE "
+    "RAS_ADDR LOCAL_REGISTER GRAPH_REGISTER GRAPH_MIXING_SUPPORT COLLNET_NODE_THRESHOLD LL_THRESHOLD "
+    "TREE_THRESHOLD SINGLE_RING_THRESHOLD SYM_GIN_KERNELS_ENABLE ";
 
 std::vector<std::string> names_of_variables() {
   std::vector<std::string> names;
@@ -343,8 +255,11 @@ void check_sockets(Reader& nccl, const std::map<std::string, std::string>& value
 }  // namespace
 
 std::string hint_for_unsupported_nccl_variable(std::string_view name) {
-  if (std::ranges::find(not_modelled, upper(name)) == not_modelled.end()) return "";
-  return upper(name) == "NCCL_IB_DISABLE"
+  const auto variable = upper(name);
+  if (!variable.starts_with("NCCL_") ||
+      fmt::format(" {}", not_modelled).find(fmt::format(" {} ", variable.substr(5))) == std::string::npos)
+    return "";
+  return variable == "NCCL_IB_DISABLE"
              ? "leave it out; for sockets choose a platform whose fabric has 'network: tcp'"
              : "leave it out";
 }
@@ -352,7 +267,7 @@ std::string hint_for_unsupported_nccl_variable(std::string_view name) {
 std::map<std::string, std::string> read_nccl(Reader& nccl) {
   std::map<std::string, std::string> values;
   for (const auto& variable : variables) {
-    const auto value = nccl.maybe(variable.name, variable.parse);
+    const auto value = nccl.maybe(variable.name, [&](const Node& node) { return variable.parse(node); });
     if (value && !value->empty()) values.emplace(variable.name, *value);
   }
   for (const auto& entry : nccl.entries()) {

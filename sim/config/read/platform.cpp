@@ -2,24 +2,13 @@
 #include <fmt/format.h>
 
 #include "sim/config/read/fabric.hpp"
+#include "sim/config/read/fields.hpp"
 #include "sim/config/read/prices.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/quantities.hpp"
 
 namespace gradway::config {
 namespace {
-
-constexpr int most_gpus_of_a_node = 1024;
-
-constexpr Choice<CollectiveRules> collective_rules[] = {{"nccl", CollectiveRules::nccl},
-                                                        {"ideal", CollectiveRules::ideal}};
-constexpr Choice<bool> vendors[] = {
-    {"intel", false}, {"amd", true}, {"arm", false}};  // true: NCCL's rules for AMD
-constexpr auto link_kinds = choices_of<LinkKind>(link_words);
-constexpr Choice<GeneratedPlatform::Topology> topologies[] = {
-    {"ring", GeneratedPlatform::Topology::ring},
-    {"star", GeneratedPlatform::Topology::star},
-    {"leaf_spine", GeneratedPlatform::Topology::leaf_spine}};
 
 NamePattern pattern(const Node& node) {
   NamePattern names{text(node), node.where};
@@ -28,8 +17,8 @@ NamePattern pattern(const Node& node) {
 }
 
 SocketDescription read_socket(Reader socket) {
-  SocketDescription description{.name = socket.required("name", pattern),
-                                .memory_bandwidth = socket.required("memory_bandwidth", bandwidth)};
+  SocketDescription description{.name = socket.required("name", pattern)};
+  read_fields(socket, description);
   socket.finish();
   return description;
 }
@@ -55,10 +44,10 @@ LinkDescription read_described_link(Reader link) {
   description.where = link.where();
   description.from = link.required("from", pattern);
   description.to = link.required("to", pattern);
-  const auto kind = link.required("kind", nullopt_on_error(one_of("a link kind", link_kinds)));
+  const auto kind = link.required("kind", nullopt_on_error(one_of<LinkKind>("a link kind", link_words)));
   description.kind = kind.value_or(LinkKind::pcie);
   read_link_rates(link, description);
-  description.latency = link.optional("latency", latency_or_zero, Seconds{});
+  read_fields(link, description);
   if (joins_gpus(kind.value_or(LinkKind::nvlink))) {
     description.count = link.optional("count", integer(1, 1024), 1);
   } else {
@@ -72,7 +61,7 @@ LinkDescription read_described_link(Reader link) {
 
 NodeDescription read_node(Reader node) {
   NodeDescription description;
-  description.gpus = node.required("gpus", integer(1, most_gpus_of_a_node));
+  read_fields(node, description);
   for (auto& socket : node.maps("sockets")) description.sockets.push_back(read_socket(socket));
   description.root_complexes = node.list("root_complexes", pattern);
   description.pcie_switches = node.list("pcie_switches", pattern);
@@ -84,13 +73,13 @@ NodeDescription read_node(Reader node) {
 }
 
 GeneratedPlatform read_generated(Reader generate) {
+  using Topology = GeneratedPlatform::Topology;
   GeneratedPlatform description;
-  const auto topology = generate.required("topology", nullopt_on_error(one_of("a topology", topologies)));
+  const auto topology =
+      generate.required("topology", nullopt_on_error(one_of<Topology>("a topology", topology_words)));
   if (topology) description.topology = *topology;
-  description.bandwidth = generate.required("bandwidth", bandwidth);
-  description.latency = generate.required("latency", latency_or_zero);
-  const auto has_leaves =
-      topology ? std::optional{*topology == GeneratedPlatform::Topology::leaf_spine} : std::nullopt;
+  read_fields(generate, description);
+  const auto has_leaves = topology ? std::optional{*topology == Topology::leaf_spine} : std::nullopt;
   read_leaves(generate, description, has_leaves, {"gpus_per_leaf", "leaf_spine"},
               &GeneratedPlatform::gpus_per_leaf);
   generate.finish();
@@ -110,13 +99,9 @@ std::optional<int> node_count(const Node& node) {
 }
 
 NvlinkDomainDescription read_nvlink_domain(Reader domain) {
-  NvlinkDomainDescription description;
-  description.where = domain.where();
-  description.nodes = domain.required("nodes", integer(1, most_nodes));
-  description.bandwidth = domain.required("bandwidth", bandwidth);
-  description.count = domain.optional("count", integer(1, 1024), 1);
-  description.latency = domain.optional("latency", latency_or_zero, Seconds{});
-  domain.finish();
+  const auto where = domain.where();
+  auto description = read_group<NvlinkDomainDescription>(std::move(domain));
+  description.where = where;
   return description;
 }
 
@@ -171,13 +156,7 @@ PlatformSpec read_platform(Reader& file, const std::string& name) {
   spec.gpu = file.required("gpu", named);
   description.gpu = spec.gpu.name;
   spec.calibration = file.maybe("calibration", named);
-  description.collectives =
-      file.optional("collectives", one_of("a collective scaling", collective_rules), CollectiveRules::nccl);
-  description.cores = file.optional("cores", integer(1, 100000), 0);
-  description.amd_cpu = file.optional("cpu_vendor", one_of("a CPU vendor", vendors), false);
-  description.nvls = file.optional("nvls", boolean, true);
-  description.pageable_copy_rate = file.maybe("pageable_copy", bandwidth);
-  description.eager_operation = file.maybe("eager_operation", latency);
+  read_fields(file, description);
   description.prices = read_prices(file);
   read_hardware(file, spec);
   file.finish();

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/config/find/document.hpp"
 #include "sim/config/price_list.hpp"
+#include "sim/config/read/fields.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/yaml/quantities.hpp"
 #include "sim/config/yaml/source_file.hpp"
@@ -26,6 +28,16 @@ std::string key_of_amount(const Reader& entry) {
   return entry.has("per_gpu_hour") ? "per_gpu_hour" : "per_node_hour";
 }
 
+/// Takes the file's source for an entry without one. @param source of the file; empty: an entry requires one
+void complete_source(Reader& entry, std::string& own, const std::optional<std::string>& source) {
+  if (entry.has("source")) return;
+  if (source) {
+    own = *source;
+  } else {
+    entry.required("source", text);  // reports that it is missing
+  }
+}
+
 /// Exchange rates of a file.
 class Rates {
  public:
@@ -33,11 +45,11 @@ class Rates {
   Rates(Reader& file, const std::optional<std::string>& source) {
     for (auto& entry : file.maps("rates")) {
       const auto [usd, currency] = entry.required("rate", exchange_rate);
-      ExchangeRate rate{
-          .currency = currency,
-          .usd = usd,
-          .date = entry.required("date", date),
-          .source = source ? entry.optional("source", text, *source) : entry.required("source", text)};
+      ExchangeRate rate;
+      rate.currency = currency;
+      rate.usd = usd;
+      read_fields(entry, rate);
+      complete_source(entry, rate.source, source);
       if (entry.is_valid()) rates_.push_back(std::move(rate));
       is_complete_ = is_complete_ && entry.is_valid();
       entry.finish();
@@ -77,26 +89,19 @@ class PriceList {
   /// @param source default source of a price; empty: each price requires its own
   Price read(Reader& entry, const std::optional<std::string>& source, const std::string& platform) {
     const auto [amount, currency] = entry.required(key_of_amount(entry), currency_per_hour);
-    Price price{.per_node = UsdPerHour{amount},
-                .region = entry.required("region", text),
-                .date = entry.required("date", date),
-                .source = source ? entry.optional("source", text, *source) : entry.required("source", text),
-                .terms = entry.optional("terms", one_of("payment terms", all_terms), Terms::on_demand),
-                .by_gpu = entry.has("per_gpu_hour")};
+    Price price;
+    price.per_node = UsdPerHour{amount};
+    price.by_gpu = entry.has("per_gpu_hour");
+    read_fields(entry, price);
+    complete_source(entry, price.source, source);
     if (!entry.is_valid()) return price;
     if (currency != "USD") convert(entry, price, currency);
-    const auto where = entry.value_place("date");
-    const auto [first, is_new] = places_.emplace(
-        fmt::format("{}\n{}\n{}\n{}", platform, price.region, name_of(price.terms), price.date), where);
-    if (!is_new) {
-      entry.error(
-          where,
-          fmt::format("duplicate price: another one in {} has the date {}{}", price.region, price.date,
-                      price.terms == Terms::on_demand
-                          ? std::string{}
-                          : fmt::format(" and the terms {}", name_of(price.terms))),
-          "keep one of them", {{first->second, "the first one is here"}});
-    }
+    listed_.add(
+        {platform, price.region, price.terms, price.date}, entry, entry.value_place("date"),
+        fmt::format("duplicate price: another one in {} has the date {}{}", price.region, price.date,
+                    price.terms == Terms::on_demand ? std::string{}
+                                                    : fmt::format(" and the terms {}", name_of(price.terms))),
+        "keep one of them");
     return price;
   }
 
@@ -110,7 +115,7 @@ class PriceList {
   }
 
   Rates rates_;
-  std::map<std::string, Where> places_;
+  DistinctKeys<std::tuple<std::string, std::string, Terms, std::string>> listed_;
 };
 
 /// Texts of prices, in their order, without repetitions.
@@ -215,9 +220,8 @@ std::optional<Price> newest_until(const std::vector<Price>& prices, const std::s
 std::optional<Price> choose_price(const std::vector<Price>& prices, const PriceChoice& choice,
                                   const std::string& platform) {
   const auto day = choice.date.empty() ? "" : of_option("--price-date", choice.date, date);
-  const auto terms = choice.terms.empty()
-                         ? Terms::on_demand
-                         : of_option("--terms", choice.terms, one_of("payment terms", all_terms));
+  const auto terms =
+      choice.terms.empty() ? Terms::on_demand : of_option("--terms", choice.terms, payment_terms);
   if (prices.empty()) return std::nullopt;
   const auto on_terms = with_terms(prices, terms);
   if (on_terms.empty() && choice.terms.empty()) return std::nullopt;

@@ -13,7 +13,9 @@
 
 namespace gradway::config {
 
-inline constexpr auto all_terms = choices_of<Terms>(terms_words);
+inline constexpr auto payment_terms = [](const Node& node) {
+  return one_of<Terms>("payment terms", terms_words)(node);
+};
 
 /// Reads the `price` of a platform's file, which is one price or a list, and the `rates` of currencies. Those
 /// of a GPU are not yet those of a node: see `of_node`.

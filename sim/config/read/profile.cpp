@@ -19,7 +19,6 @@ constexpr double most_giga = 1e15;
 constexpr std::int64_t most_blocks = std::int64_t{1} << 62;
 constexpr int most_a_multiprocessor = 64;
 constexpr int most_streams = 1024;
-constexpr std::int64_t largest_dimension = std::int64_t{1} << 40;
 
 void read_flag(const Cell& flag, Launch& launch) {
   if (flag.word() == profile_words::waits) {
@@ -85,15 +84,8 @@ int read_element_bytes(Row& row) {
 
 std::vector<std::int64_t> read_shape(Row& row) {
   const auto cell = row.next("shape");
-  std::vector<std::int64_t> shape;
-  if (cell.word() == profile_words::scalar) return shape;
-  for (std::size_t start = 0; start <= cell.word().size();) {
-    const auto end = std::min(cell.word().find('x', start), cell.word().size());
-    shape.push_back(
-        whole_number(cell.part(start, end - start), "a dimension, as in 1000x1024", 0, largest_dimension));
-    start = end + 1;
-  }
-  return shape;
+  if (cell.word() == profile_words::scalar) return {};
+  return joined_numbers(cell, "a dimension, as in 1000x1024");
 }
 
 std::vector<ProfiledGradient> read_gradients(const Node& node, std::size_t launches, Problems& problems) {
@@ -168,9 +160,10 @@ std::vector<ProfiledMoment> read_memory(const Node& node, Problems& problems) {
 
 /// Reads 'memory' and 'memory_from', which require each other.
 void read_memory_of(Reader& file, Profile& profile) {
-  constexpr auto sources = choices_of<MemorySource>(profile_words::memory_sources);
   auto& problems = file.problems();
-  profile.memory_from = file.optional("memory_from", one_of("a memory source", sources), MemorySource::none);
+  profile.memory_from =
+      file.optional("memory_from", one_of<MemorySource>("a memory source", profile_words::memory_sources),
+                    MemorySource::none);
   const auto moments = file.maybe("memory", [&](const Node& node) { return read_memory(node, problems); });
   profile.memory_lacks = file.maybe("memory_lacks", read_names).value_or(std::vector<std::string>{});
   profile.keeps_gradients = file.maybe("keeps_gradients", boolean);
@@ -218,14 +211,7 @@ std::vector<Layer> layers_of(const std::vector<ProfiledGradient>& gradients) {
 void read_profile(Reader& file, Model& model) {
   Profile profile;
   profile.gpu = file.required("gpu", named).name;
-  profile.precision = file.required("precision", precision_of_profile);
-  profile.batch = file.required("batch", integer(1, 1'000'000));
-  profile.optimizer = file.required("optimizer", optimizer);
-  profile.steps = file.required("steps", integer(1, 1'000'000));
-  profile.traced_step = file.required("traced_step", duration);
-  profile.step_time = file.maybe("step_time", duration);
-  profile.accumulate_grad = file.maybe("accumulate_grad", duration);
-  profile.gap = file.required("gap", duration_or_zero);
+  read_fields(file, profile);
   model.input_per_sample = file.required("input_per_sample", bytes_or_zero);
   model.tokens_per_sample = file.optional("sequence", integer(1, 1 << 24), 0);
   auto& problems = file.problems();

@@ -84,9 +84,6 @@ ScenarioSpec read_scenario(Reader& file);
 /// Reads a measured step on one GPU. @param gpus receives the name of its GPU, which is not looked up
 Anchor read_anchor(Reader& anchor, std::vector<Named>& gpus);
 
-inline constexpr auto precisions = choices_of<Precision>(precision_words);
-inline constexpr auto optimizers = choices_of<Optimizer>(optimizer_words);
-
 Named named(const Node& node);
 Precision precision(const Node& node);
 Precision precision_of_profile(const Node& node);  ///< any precision except fp8

@@ -23,7 +23,7 @@ void read_tables(Reader& entry, EmbeddingTables& tables) {
 
 void read_recommender(Reader& file, Model& model) {
   RecommenderShape shape;
-  shape.dense_features = file.required("dense_features", integer(1, widest));
+  read_fields(file, shape);
   shape.bottom = file.list("bottom", integer(1, widest));
   shape.top = file.list("top", integer(1, widest));
   if (!file.has("tables")) file.map("tables");

@@ -7,7 +7,6 @@
 
 #include "sim/config/read/fields.hpp"
 #include "sim/config/read/input.hpp"
-#include "sim/config/read/measurements.hpp"
 #include "sim/config/read/nccl_variables.hpp"
 #include "sim/config/read/read.hpp"
 #include "sim/config/read/scenario_parts.hpp"
@@ -20,16 +19,15 @@ namespace {
 
 constexpr int most_samples = 1'000'000'000;  // per step
 
-constexpr auto profiled = choices_of<Precision>(profile_words::precisions);
 enum class Finetuning { full, lora, qlora };
-constexpr auto finetunings = choices_of<Finetuning>(finetune_words);
-constexpr auto lora_targets = choices_of<Lora::Targets>(lora_target_words);
 
 void read_finetune(Reader& job, Job& result) {
-  const auto how = job.optional("finetune", one_of("a fine-tuning method", finetunings), Finetuning::full);
+  const auto how =
+      job.optional("finetune", one_of<Finetuning>("a fine-tuning method", finetune_words), Finetuning::full);
   Lora lora{.quantised = how == Finetuning::qlora};
   lora.rank = job.optional("lora_rank", integer(1, 65536), lora.rank);
-  lora.targets = job.optional("lora_targets", one_of("a choice of LoRA targets", lora_targets), lora.targets);
+  lora.targets = job.optional(
+      "lora_targets", one_of<Lora::Targets>("a choice of LoRA targets", lora_target_words), lora.targets);
   lora.drops_inputs = job.optional("lora_dropout", boolean, false);
   lora.double_quant = job.optional("double_quant", boolean, true);
   lora.keeps_inputs = job.optional("nf4_keeps_inputs", boolean, false);
@@ -116,18 +114,10 @@ void check_times(Reader& flow, const BackgroundFlow& times) {
 
 BackgroundFlow read_traffic(Reader flow) {
   BackgroundFlow result;
-  result.from = flow.required("from", text);
-  result.to = flow.required("to", text);
+  read_fields(flow, result);
   flow.exactly_one({"rate", "load"}, "the demand of the flow");
-  result.rate = flow.maybe("rate", bandwidth);
   result.load = flow.optional("load", efficiency, 1.0);
   result.weight = flow.optional("weight", weight, 1.0);
-  const auto time = [](const Node& node) {
-    return Seconds{amount(value::Amount{value::Unit::pause, "2 s"}, node)};
-  };
-  result.start = flow.optional("start", time, Seconds{});
-  result.end = flow.maybe("end", time);
-  result.period = flow.maybe("period", time);
   check_times(flow, result);
   flow.finish();
   return result;
@@ -165,13 +155,13 @@ Named named(const Node& node) {
   return {text(node), node.where};
 }
 Precision precision(const Node& node) {
-  return one_of("a precision", precisions)(node);
+  return one_of<Precision>("a precision", precision_words)(node);
 }
 Precision precision_of_profile(const Node& node) {
-  return one_of("a precision", profiled)(node);
+  return one_of<Precision>("a precision", profile_words::precisions)(node);
 }
 Optimizer optimizer(const Node& node) {
-  return one_of("an optimizer", optimizers)(node);
+  return one_of<Optimizer>("an optimizer", optimizer_words)(node);
 }
 
 /// The model is a name, or a map with `based_on: NAME` and the keys of that model's file that differ.

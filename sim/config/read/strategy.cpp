@@ -45,27 +45,26 @@ void refuse_keys_of_other_kinds(Reader& strategy, std::string_view kind) {
   }
 }
 
-struct NamedStrategy {
-  Strategy strategy{};
-  bool is_local_sgd = false;
-};
+/// Parser of the name of a kind.
+auto kind_among(std::string_view thing, const std::vector<StrategyKind>& kinds) {
+  return [thing, &kinds](const Node& node) {
+    std::vector<std::string_view> names;
+    for (const auto& kind : kinds) names.push_back(kind.name);
+    return kinds[index_among(thing, names, node)];
+  };
+}
 
 /// Reads the kind; with local SGD `result` is the strategy of the ranks of one worker. @return whether it is
 /// local SGD
 bool read_kind(Reader& strategy, Strategy& result) {
-  std::vector<Choice<NamedStrategy>> kinds;
-  std::vector<Choice<Strategy>> inner;
-  for (const auto& [name, defaults] : strategy_kinds()) {
-    kinds.push_back({name, {defaults}});
-    if (trains(defaults)) inner.push_back({name, defaults});
-  }
-  kinds.push_back({"local_sgd", {result, true}});
-  const auto kind = strategy.optional(
-      "kind", one_of("a strategy", std::span<const Choice<NamedStrategy>>{kinds}), {result});
-  result = kind.strategy;
-  if (!kind.is_local_sgd) return false;
-  result = strategy.optional("inner", one_of("an inner strategy", std::span<const Choice<Strategy>>{inner}),
-                             result);
+  auto kinds = strategy_kinds();
+  auto inner = kinds;
+  std::erase_if(inner, [](const StrategyKind& kind) { return !trains(kind.defaults); });
+  kinds.push_back({"local_sgd", result});
+  const auto kind = strategy.optional("kind", kind_among("a strategy", kinds), {"", result});
+  result = kind.defaults;
+  if (kind.name != "local_sgd") return false;
+  result = strategy.optional("inner", kind_among("an inner strategy", inner), {"", result}).defaults;
   return true;
 }
 

@@ -13,7 +13,6 @@
 
 #include "sim/base/number.hpp"
 #include "sim/base/text.hpp"
-#include "sim/config/read/measurements.hpp"
 #include "sim/config/yaml/problems.hpp"
 #include "sim/config/yaml/quantities.hpp"
 #include "sim/config/yaml/scalars.hpp"
@@ -196,6 +195,19 @@ double dollars(const Node& node) {
   if (amount < 0.01) fail(node.where, fmt::format("'{}' is too little: at least 0.01 USD", node.text));
   if (amount > most_counted) fail(node.where, fmt::format("'{}' is too much: at most 1e18 USD", node.text));
   return amount;
+}
+
+double percentage(const Node& node) {
+  const auto& word = scalar(node, "a percentage");
+  double value = 0;
+  const auto [end, error] = read_number(word.data(), word.data() + word.size(), value);
+  const std::string_view unit{end, static_cast<std::size_t>(word.data() + word.size() - end)};
+  if (error != std::errc{} || !std::isfinite(value) || value < 0 || (unit != " %" && unit != "%"))
+    fail(node.where, fmt::format("'{}' is not a percentage", word), "write a number and '%', such as 4.2 %");
+  constexpr double most = 100'000;  // a factor of 1000, as for slow-downs
+  if (value > most)
+    fail(node.where, fmt::format("'{}' is too large for a percentage: at most 100000 %", word));
+  return value / 100;
 }
 
 double share(const Node& node) {

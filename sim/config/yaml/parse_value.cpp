@@ -15,32 +15,11 @@
 
 namespace gradway::config {
 
-namespace {
-
-std::size_t index_among(std::string_view thing, const std::vector<std::string>& names, const Node& node) {
-  const auto& word = scalar(node, thing);
-  const auto match = std::ranges::find(names, word);
-  if (match != names.end()) return static_cast<std::size_t>(match - names.begin());
-  fail(node.where, invalid_word(thing, word), hint_for_word(thing, word, names));
-}
-
-}  // namespace
-
-std::size_t index_of_word(const value::Words& words, const Node& node) {
-  return index_among(words.thing, {words.words.begin(), words.words.end()}, node);
-}
-
 double amount(const value::Amount& kind, const Node& node) {
   const bool may_be_none = !kind.zero.empty();
   switch (kind.unit) {
-    case value::Unit::size:
-      return (may_be_none ? bytes_or_zero(node) : bytes(node)).value();
-    case value::Unit::bandwidth:
-      return bandwidth(node).value();
-    case value::Unit::time:
-      return (may_be_none ? duration_or_zero(node) : duration(node)).value();
     case value::Unit::latency:
-      return latency_or_zero(node).value();
+      return (may_be_none ? latency_or_zero(node) : latency(node)).value();
     case value::Unit::span:
       return time_span(node).value();
     case value::Unit::pause:
@@ -59,18 +38,15 @@ double amount(const value::Amount& kind, const Node& node) {
       return tokens(node);
     case value::Unit::samples:
       return samples(node);
-    case value::Unit::node_price:
-      return price_per_hour(node).value();
     case value::Unit::data_price:
       return egress_price(node);
-    case value::Unit::power:
-      return power(node).value();
     case value::Unit::emission:
       return grid_intensity(node);
-    case value::Unit::compute_rate:
-      return compute_rate(node).value();
+    case value::Unit::relative_error:
+      return percentage(node);
+    default:
+      return quantity(node, value::facts_of(kind.unit).quantity, may_be_none);
   }
-  return 0;
 }
 
 namespace {
@@ -179,12 +155,17 @@ struct Parser {
   FieldValue operator()(const value::Whole& kind) const { return whole(node, kind.least, kind.most); }
   FieldValue operator()(const value::Gpus& kind) const { return gpus(kind, node); }
   FieldValue operator()(const value::Real& kind) const { return real(node, kind.least, kind.most); }
-  FieldValue operator()(const value::Slowdown&) const { return slowdown(node); }
+  FieldValue operator()(const value::Ratio& kind) const {
+    using enum value::Ratio::Meaning;
+    return kind.meaning == slowdown     ? config::slowdown(node)
+           : kind.meaning == time_scale ? scale_of_time(node)
+                                        : config::efficiency(node);
+  }
   FieldValue operator()(const value::Words& kind) const {
-    return static_cast<std::int64_t>(index_of_word(kind, node));
+    return static_cast<std::int64_t>(index_among(kind.thing, kind.words, node)) + kind.first;
   }
   FieldValue operator()(const value::WordsOrNone& kind) const {
-    std::vector<std::string> names{"none"};
+    std::vector names{kind.none};
     names.insert(names.end(), kind.words.begin(), kind.words.end());
     const auto index = static_cast<std::int64_t>(index_among(kind.thing, names, node));
     return index == 0 ? FieldValue{std::monostate{}} : FieldValue{index - 1};
@@ -195,7 +176,15 @@ struct Parser {
   FieldValue operator()(const value::Resharding& kind) const { return resharding(kind, node); }
   FieldValue operator()(const value::AxisOrder&) const { return axis_order(node); }
   FieldValue operator()(const value::RowsOfExperts&) const { return rows_of_experts(node); }
+  FieldValue operator()(const value::MedianAndWorst&) const { return percentage(node); }
+  FieldValue operator()(const value::Formatted& kind) const {
+    using enum value::Formatted::Form;
+    if (kind.form == compute_capability) return std::int64_t{config::compute_capability(node)};
+    return kind.form == date ? config::date(node) : amd_architecture(node);
+  }
+  FieldValue operator()(const value::Name&) const { return text(node); }
   FieldValue operator()(const value::Text&) const { return text(node); }
+  FieldValue operator()(const value::Names&) const { return std::vector{text(node)}; }
   template <value::Custom Kind>
   FieldValue operator()(const Kind&) const {
     throw ContractViolation{"a custom key has its own parser"};

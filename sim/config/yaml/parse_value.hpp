@@ -7,8 +7,6 @@
 /// Parsers of the kinds of value in tables of fields.
 namespace gradway::config {
 
-/// Index of a word among those of a kind. @throws ConfigError with the nearest one
-std::size_t index_of_word(const value::Words& words, const Node& node);
 /// In the base unit. @throws ConfigError
 double amount(const value::Amount& kind, const Node& node);
 

@@ -155,6 +155,9 @@ std::span<const QuantityKind> quantity_kinds() {
   return kinds_known;
 }
 
+double quantity(const Node& node, std::string_view kind, bool may_be_zero) {
+  return quantity(node, *std::ranges::find(kinds_known, kind, &QuantityKind::name), may_be_zero, false);
+}
 BytesPerSecond bandwidth(const Node& node) {
   return BytesPerSecond{quantity(node, bandwidth_kind)};
 }
@@ -210,9 +213,6 @@ InCurrency exchange_rate(const Node& node) {
 }
 Seconds step_rate(const Node& node) {
   return Seconds{1 / quantity(node, steps_kind)};
-}
-Watts power(const Node& node) {
-  return Watts{quantity(node, power_kind)};
 }
 
 }  // namespace gradway::config

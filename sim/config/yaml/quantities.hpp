@@ -45,6 +45,9 @@ Seconds latency_or_zero(const Node& node);
 FlopsPerSecond compute_rate(const Node& node);
 UsdPerHour price_per_hour(const Node& node);
 
+/// An amount in the base unit of the kind of that name. @param may_be_zero whether zero is allowed
+double quantity(const Node& node, std::string_view kind, bool may_be_zero);
+
 /// An amount in a currency with a code of three letters, such as EUR.
 struct InCurrency {
   double amount = 0;
@@ -52,8 +55,7 @@ struct InCurrency {
 };
 InCurrency currency_per_hour(const Node& node);  ///< "20 EUR/h", "98.32 USD/h"
 InCurrency exchange_rate(const Node& node);      ///< "1.17 USD/EUR"
-Watts power(const Node& node);
-Seconds step_rate(const Node& node);  ///< "8.91 steps/s" -> the step time
+Seconds step_rate(const Node& node);             ///< "8.91 steps/s" -> the step time
 
 /// Hint for a unit that is not one of `kind`, from a table and not by similarity: 'Gb/s' is similar to 'GB/s'
 /// and wrong by a factor of eight. Empty if the table does not have the unit.

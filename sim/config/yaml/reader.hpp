@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -118,6 +119,21 @@ class Reader {
   std::optional<std::size_t> problems_before_;  ///< empty until a key is read
   bool broken_ = false;                         ///< the node is not a map, so that its keys are not checked
   std::vector<std::string> known_;
+};
+
+/// Keys of entries that must differ.
+template <class Key>
+class DistinctKeys {
+ public:
+  /// Reports an entry with the key of an earlier one.
+  void add(Key key, Reader& entry, const Where& where, std::string message, std::string hint = "") {
+    const auto [first, is_new] = places_.emplace(std::move(key), where);
+    if (!is_new)
+      entry.error(where, std::move(message), std::move(hint), {{first->second, "the first one is here"}});
+  }
+
+ private:
+  std::map<Key, Where> places_;
 };
 
 }  // namespace gradway::config

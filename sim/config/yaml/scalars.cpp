@@ -144,6 +144,14 @@ double weight(const Node& node) {
   return value;
 }
 
+std::size_t index_among(std::string_view thing, std::span<const std::string_view> words, const Node& node) {
+  const auto& word = scalar(node, thing);
+  const auto match = std::ranges::find(words, word);
+  if (match != words.end()) return static_cast<std::size_t>(match - words.begin());
+  fail(node.where, invalid_word(thing, word),
+       hint_for_word(thing, word, std::vector<std::string>(words.begin(), words.end())));
+}
+
 double real(const Node& node, double least, double most) {
   const auto& word = scalar(node, "a number");
   const auto value = node.quoted ? std::nullopt : number_of<double>(word);

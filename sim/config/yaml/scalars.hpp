@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -47,43 +46,14 @@ inline auto integer(int least, int most) {
   return [=](const Node& node) { return static_cast<int>(whole(node, least, most)); };
 }
 
-/// One value of a fixed set and its name in files.
-template <class Value>
-struct Choice {
-  std::string_view name;
-  Value value;
-};
+/// Index of a word among several. @param thing with its article: "a precision"
+/// @throws ConfigError with the nearest one
+std::size_t index_among(std::string_view thing, std::span<const std::string_view> words, const Node& node);
 
-/// One choice for each word of an enum whose values start at 0.
-template <class Enum, std::size_t size>
-constexpr std::array<Choice<Enum>, size> choices_of(const std::array<std::string_view, size>& words) {
-  std::array<Choice<Enum>, size> choices{};
-  for (std::size_t i = 0; i < size; ++i) choices[i] = {words[i], static_cast<Enum>(i)};
-  return choices;
-}
-
-/// Parser of one of several words. @param thing with its article: "a precision".
-template <class Value>
-auto one_of(std::string_view thing, std::span<const Choice<Value>> table) {
-  return [thing, table](const Node& node) {
-    const auto& word = scalar(node, thing);
-    std::vector<std::string> names;
-    for (const auto& [name, value] : table) {
-      if (name == word) return value;
-      names.emplace_back(name);
-    }
-    fail(node.where, invalid_word(thing, word), hint_for_word(thing, word, names));
-  };
-}
-
-template <class Value, std::size_t size>
-auto one_of(std::string_view thing, const Choice<Value> (&choices)[size]) {
-  return one_of(thing, std::span<const Choice<Value>>{choices});
-}
-
-template <class Value, std::size_t size>
-auto one_of(std::string_view thing, const std::array<Choice<Value>, size>& choices) {
-  return one_of(thing, std::span<const Choice<Value>>{choices});
+/// Parser of one of several words, in the order of an enum, for a Reader. The words must outlive it.
+template <class Enum>
+auto one_of(std::string_view thing, std::span<const std::string_view> words) {
+  return [=](const Node& node) { return static_cast<Enum>(index_among(thing, words, node)); };
 }
 
 /// The same parser with an optional result, which is empty if parsing fails.

@@ -109,6 +109,17 @@ std::int64_t whole_number(const Cell& cell, std::string_view thing, std::int64_t
   return value;
 }
 
+std::vector<std::int64_t> joined_numbers(const Cell& cell, std::string_view thing) {
+  constexpr auto largest = std::int64_t{1} << 40;
+  std::vector<std::int64_t> numbers;
+  for (std::size_t start = 0; !cell.word().empty() && start <= cell.word().size();) {
+    const auto end = std::min(cell.word().find('x', start), cell.word().size());
+    numbers.push_back(whole_number(cell.part(start, end - start), thing, 0, largest));
+    start = end + 1;
+  }
+  return numbers;
+}
+
 std::size_t index_among(const Cell& cell, std::string_view thing, std::span<const std::string_view> words) {
   const auto match = std::ranges::find(words, cell.word());
   if (match != words.end()) return static_cast<std::size_t>(match - words.begin());

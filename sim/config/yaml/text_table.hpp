@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "sim/config/yaml/node.hpp"
 #include "sim/config/yaml/problems.hpp"
@@ -97,6 +98,9 @@ class TextTable {
 /// The cell as a number of at least `least`. @throws ConfigError
 double number(const Cell& cell, std::string_view thing, double least, double most);
 std::int64_t whole_number(const Cell& cell, std::string_view thing, std::int64_t least, std::int64_t most);
+
+/// Numbers from 0 to 2^40 joined by 'x', as in 1000x1024; none in an empty cell.
+std::vector<std::int64_t> joined_numbers(const Cell& cell, std::string_view thing);
 
 /// Index of the cell's word among `words`. @throws ConfigError with the nearest of them.
 std::size_t index_among(const Cell& cell, std::string_view thing, std::span<const std::string_view> words);

@@ -33,7 +33,7 @@ Json value_json(const value::Kind& kind, const FieldValue& field_value) {
   if (is_any_of<Boolean>(kind)) return whole != 0;
   if (is_any_of<Resharding>(kind) && whole <= Fsdp::kept) return whole == Fsdp::over_all;
   if (is_any_of<Whole, WholeOrWord, Gpus, Resharding>(kind)) return whole;
-  if (is_any_of<Real, Slowdown, Elements>(kind)) return number_in(field_value);
+  if (is_any_of<Real, Ratio, Elements>(kind)) return number_in(field_value);
   return value_text(kind, field_value);
 }
 

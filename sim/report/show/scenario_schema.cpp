@@ -48,8 +48,15 @@ struct ToSchema {
   Json operator()(const value::Real& range) const {
     return {{"type", "number"}, {"minimum", range.least}, {"maximum", range.most}};
   }
-  Json operator()(const value::Slowdown&) const { return (*this)(value::Real{1, 1000}); }
-  Json operator()(const value::Words& words) const { return {{"enum", words.words}}; }
+  Json operator()(const value::Ratio& ratio) const {
+    return (*this)(value::Real{facts_of(ratio).least, facts_of(ratio).most});
+  }
+  Json operator()(const value::Words& words) const {
+    Json allowed = words.words;
+    for (const auto word : words.words)  // of which YAML makes booleans
+      if (word == "true" || word == "false") allowed.push_back(word == "true");
+    return {{"enum", std::move(allowed)}};
+  }
   Json operator()(const value::WordsOrNone& words) const { return {{"enum", words_of(value::Kind{words})}}; }
   Json operator()(const value::Amount& amount) const {
     Json text{{"type", "string"}, {"pattern", pattern_of(amount)}, {"examples", {amount.example}}};
@@ -75,6 +82,13 @@ struct ToSchema {
             {"pattern", "^(tp|cp|ep|dp|pp)(-(tp|cp|ep|dp|pp)){4}$"},
             {"examples", {"tp-cp-ep-dp-pp"}}};
   }
+  Json operator()(const value::MedianAndWorst&) const {
+    return (*this)(value::Amount{value::Unit::relative_error, "2.1 %"});
+  }
+  Json operator()(const value::Formatted& formatted) const {
+    return {{"type", {"string", "number"}}, {"pattern", facts_of(formatted).pattern}};
+  }
+  Json operator()(const value::TextRows&) const { return {{"type", "string"}}; }
   Json operator()(const value::RowsOfExperts&) const {
     const Json rows{{"type", "array"}, {"minItems", 1}, {"items", {{"type", "number"}, {"minimum", 0}}}};
     return any_of(rows, {{"type", "array"}, {"minItems", 1}, {"items", rows}});
@@ -98,9 +112,9 @@ struct Branch {
   }
 };
 
-Branch tree_of_keys() {
+Branch tree_of(const std::vector<ScenarioKey>& keys) {
   Branch root;
-  for (const auto& key : config::described_keys()) {
+  for (const auto& key : keys) {
     auto* branch = &root;
     for (std::size_t begin = 0; begin <= key.name.size();) {
       const auto dot = std::min(key.name.find('.', begin), key.name.size());
@@ -116,7 +130,7 @@ Branch tree_of_keys() {
 Json default_of(const ScenarioKey& key) {
   const bool is_text =
       !std::holds_alternative<value::Boolean>(key.kind) && !std::holds_alternative<value::Whole>(key.kind) &&
-      !std::holds_alternative<value::Real>(key.kind) && !std::holds_alternative<value::Slowdown>(key.kind) &&
+      !std::holds_alternative<value::Real>(key.kind) && !std::holds_alternative<value::Ratio>(key.kind) &&
       !std::holds_alternative<value::Elements>(key.kind);
   return is_text ? Json(key.default_text) : Json::parse(key.default_text);
 }
@@ -169,17 +183,17 @@ Json schema_of(const Branch& branch) {
   return schema;
 }
 
-/// The rules that restrict the keys to those of the kind of strategy.
+/// The rules that restrict the keys to those of the kind of strategy, or of model.
 Json rules_of_kinds(const Branch& strategy) {
   Json rules = Json::array();
   for (const auto kind : words_of(strategy.rows.front()->kind)) {
     if (kind == "local_sgd") continue;  // it also has the keys of the inner strategy
     Json names = Json::array();
     for (const auto& [name, key] : strategy.keys) {
-      const bool is_there = std::ranges::any_of(key.rows, [kind](const ScenarioKey* row) {
-        const auto& kinds = row->strategies;
-        return kinds.empty() || std::ranges::find(kinds, kind) != kinds.end();
-      });
+      const bool is_there = key.rows.empty() || std::ranges::any_of(key.rows, [kind](const ScenarioKey* row) {
+                              const auto& kinds = row->strategies;
+                              return kinds.empty() || std::ranges::find(kinds, kind) != kinds.end();
+                            });
       if (is_there) names.push_back(name);
     }
     rules.push_back({{"if", {{"required", {"kind"}}, {"properties", {{"kind", {{"const", kind}}}}}}},
@@ -191,7 +205,7 @@ Json rules_of_kinds(const Branch& strategy) {
 }  // namespace
 
 void write_scenario_schema(std::ostream& out) {
-  auto root = tree_of_keys();
+  auto root = tree_of(config::described_keys());
   auto schema = map_schema(root, true);
   auto& strategy = root["strategy"];
   strategy.rows = strategy["kind"].rows;
@@ -217,6 +231,26 @@ void write_scenario_schema(std::ostream& out) {
         {"then", {{"required", {"platform", "job"}}, {"properties", {{"job", {{"required", {"gpus"}}}}}}}}},
        {{"if", {{"not", {{"anyOf", Json::array({Json{{"required", {"based_on"}}}, calls_one})}}}}},
         {"then", {{"required", {"model"}}, {"properties", {{"job", {{"required", {"batch_per_gpu"}}}}}}}}}});
+  out << serialized(file, 2) << '\n';
+}
+
+void write_file_schema(std::ostream& out, const config::FileKind& kind) {
+  const auto keys = kind.keys();
+  auto root = tree_of(keys);
+  auto schema = map_schema(root, false);
+  const auto required = std::exchange(schema["required"], {"schema"});
+  schema["properties"]["schema"] = {{"const", 1}};
+  schema["properties"]["based_on"] = {{"type", "string"}, {"description", "another file of this kind"}};
+  const Json needs_none{
+      {"anyOf", Json::array({Json{{"required", {"based_on"}}}, Json{{"required", {"ideal"}}}})}};
+  schema["allOf"] = Json::array({Json{{"if", {{"not", needs_none}}}, {"then", {{"required", required}}}}});
+  if (kind.name == "model") {
+    root.rows = root["kind"].rows;
+    for (const auto* key : {"schema", "based_on"}) root[key];
+    for (auto& rule : rules_of_kinds(root)) schema["allOf"].push_back(std::move(rule));
+  }
+  Json file{{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", kind.title}};
+  file.update(schema);
   out << serialized(file, 2) << '\n';
 }
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/config/find/scenario_keys.hpp"
+#include "sim/config/find/file_keys.hpp"
 #include "sim/cost/calibration.hpp"
 #include "sim/graph/workload.hpp"
 #include "sim/import/topology/nccl_xml.hpp"
@@ -57,6 +57,8 @@ void write_keys_json(std::ostream& out, std::span<const config::ScenarioKey> key
 
 /// A JSON Schema (draft 7) of scenario files, made from the same keys.
 void write_scenario_schema(std::ostream& out);
+/// The same of another kind of file.
+void write_file_schema(std::ostream& out, const config::FileKind& kind);
 
 /// Draws a pipeline schedule, one line per rank. Forward passes take one column, backward passes two, half
 /// backward passes one, transfers none. The chart is cut at the width of the terminal.
