@@ -21,7 +21,7 @@
 #include "sim/report/trace/trace.hpp"
 #include "sim/run/whole_timeline.hpp"
 #include "sim/study/ask/ask.hpp"
-#include "sim/study/explain/changes_to_fit.hpp"
+#include "sim/study/explain/explain.hpp"
 #include "sim/study/parallel.hpp"
 
 namespace gradway::cli {

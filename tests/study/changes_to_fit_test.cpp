@@ -6,7 +6,7 @@
 
 #include "sim/compute/memory_range.hpp"
 #include "sim/config/config.hpp"
-#include "sim/study/explain/changes_to_fit.hpp"
+#include "sim/study/explain/explain.hpp"
 
 using namespace gradway;
 

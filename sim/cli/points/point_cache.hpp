@@ -12,7 +12,6 @@
 #include "sim/cli/shell/command_context.hpp"
 #include "sim/cli/shell/failure.hpp"
 #include "sim/report/points/sweep.hpp"
-#include "sim/report/points/sweep_shard.hpp"
 
 namespace CLI {
 class App;

@@ -196,7 +196,7 @@ JsonDocument json_document(const CampaignPoints& points, const std::vector<JsonD
     const auto& point = points.points[p];
     Json run{{"set", Json::object()}};
     for (std::size_t i = 0; i < point.values.size(); ++i) run["set"][points.axes[i].key] = point.values[i];
-    for (const auto& [key, value] : point.set) run["set"][key] = value;
+    run["set"].update(settings_json(point.set));
     if (point.job) run["layout"] = describe_briefly(*point.job);
     if (!point.estimate) {
       run["error"] = point.error;

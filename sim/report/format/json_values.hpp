@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -18,6 +21,14 @@ nlohmann::ordered_json or_null(const std::optional<Value>& value) {
   } else {
     return *value;
   }
+}
+
+/// Keys and values, as `--set` takes them.
+inline nlohmann::ordered_json settings_json(
+    const std::vector<std::pair<std::string, std::string>>& settings) {
+  auto json = nlohmann::ordered_json::object();
+  for (const auto& [key, value] : settings) json[key] = value;
+  return json;
 }
 
 /// Writes whole amounts, such as bytes, as integers: without ".0".

@@ -46,23 +46,19 @@ std::string metric_cell(const Json& figures, const std::string& name) {
   return value != figures.end() && !value->is_null() ? serialized(*value) : "";
 }
 
-std::string in_lines(const Json& json) {
-  return serialized(json, 2);
-}
-
 /// An entry of `runs`: the settings of a point, then its report or its error.
 std::string run_text(const Sweep& sweep, const SweepPoint& point) {
   Json run = Json::object();
   for (std::size_t i = 0; i < sweep.axes.size(); ++i) run["set"][sweep.axes[i].key] = point.values[i];
   if (!point.error.empty()) {
     run["error"] = point.error;
-    return in_lines(run);
+    return serialized(run, 2);
   }
   expects(point.report.starts_with("{\n"), "a point of a document has its report");
   std::string_view report = point.report;
   if (report.ends_with('\n')) report.remove_suffix(1);
   if (run.empty()) return std::string{report};
-  auto text = in_lines(run);
+  auto text = serialized(run, 2);
   text.resize(text.size() - 2);  // a line break and the brace
   return text.append(",").append(report.substr(1));
 }
@@ -106,7 +102,7 @@ void write_json(std::ostream& out, const Sweep& sweep, std::string_view version)
   for (const auto& axis : sweep.axes) vary.push_back({{"key", axis.key}, {"values", axis.values}});
   Json document{{"schema", 1}, {"gradway", version}, {"vary", std::move(vary)}, {"runs", Json::array()}};
   add_ranking(document, ranking_of(sweep));
-  const auto text = in_lines(document);
+  const auto text = serialized(document, 2);
   // A line break in a text is escaped.
   constexpr std::string_view place = "\n  \"runs\": []";
   const auto insertion = text.find(place) + place.size() - 1;

@@ -73,6 +73,10 @@ bool has_metrics(const Json& report) {
 SweepPoint point_of(const Run& run, std::string_view version, bool with_report) {
   SweepPoint point{.answer = answer_of(run),
                    .figures = figures_json(run.measured.metrics, run.scenario.job.gpus)};
+  // A hundred thousand points must fit into memory.
+  point.answer.job = {};
+  point.answer.basis = {};
+  point.answer.warnings = {};
   if (with_report) point.report = text_of(json_document(run, version)) + '\n';
   return point;
 }

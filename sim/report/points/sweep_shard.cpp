@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/points/sweep_shard.hpp"
+#include "sim/report/points/sweep.hpp"
 
 #include <algorithm>
 #include <ostream>

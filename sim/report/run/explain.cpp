@@ -13,6 +13,7 @@
 #include "sim/compute/memory_range.hpp"
 #include "sim/report/format/fact_words.hpp"
 #include "sim/report/format/fields.hpp"
+#include "sim/report/format/json_values.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
@@ -172,9 +173,7 @@ void write_answers(std::ostream& out, Fields& fields, const Explanation& explana
 
 /// @param predicted time of the run. @param name of the time, as in `step_time_s`
 Json answer_json(const Counterfactual& answer, Seconds predicted, const std::string& name = "step_time_s") {
-  Json set = Json::object();
-  if (!answer.is_bound)
-    for (const auto& [key, value] : answer.set) set[key] = value;
+  auto set = answer.is_bound ? Json::object() : settings_json(answer.set);
   return {{"name", answer.name},
           {"words", words_of(answer)},
           {"set", std::move(set)},

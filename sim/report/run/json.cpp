@@ -55,11 +55,9 @@ Json peak_of_run_json(const PeakOfRun& peak) {
 Json changes_to_fit_json(const RunQuestions& questions) {
   auto changes = Json::array();
   for (const auto& change : questions.changes_to_fit) {
-    auto set = Json::object();
-    for (const auto& [key, value] : change.set) set[key] = value;
     changes.push_back({{"name", change.name},
                        {"words", change.words},
-                       {"set", std::move(set)},
+                       {"set", settings_json(change.set)},
                        {"step_time_s", change.step_time.value()},
                        {"gain", change.gain(questions.step_as_written)},
                        {"memory_verdict", name_of(change.verdict)},

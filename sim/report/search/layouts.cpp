@@ -27,15 +27,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json settings_json(const Job& job) {
-  Json set = Json::object();
-  for (const auto& [key, value] : settings_of(job)) set[key] = value;
-  return set;
-}
-
 Json tried_layout_json(const LayoutSearchReport& search_report, std::size_t i) {
   const auto& tried = search_report.found.ranked[i];
-  Json json{{"set", settings_json(tried.job)}};
+  Json json{{"set", settings_json(settings_of(tried.job))}};
   json.update(figures_json(
       tried, {"step_time_s", "interval", "samples_per_s", "tokens_per_s_per_gpu", "mfu", "bubble_s",
               "memory_needed_bytes", "memory_verdict", "cost_usd_per_million_samples"}));
@@ -64,15 +58,15 @@ JsonDocument json_document(const LayoutSearchReport& search_report, std::string_
     layouts.push_back(tried_layout_json(search_report, i));
   Json left_out = Json::array();
   for (const auto& layout : search.unfit)
-    left_out.push_back({{"set", settings_json(layout.job)},
+    left_out.push_back({{"set", settings_json(settings_of(layout.job))},
                         {"reason", "does not fit"},
                         {"memory_needed_bytes", layout.memory.value()}});
   for (const auto& layout : search.refused)
-    left_out.push_back({{"set", settings_json(layout.job)}, {"reason", layout.failure_reason}});
+    left_out.push_back({{"set", settings_json(settings_of(layout.job))}, {"reason", layout.failure_reason}});
   Json worth = Json::array();
   for (const auto& gain : search.key_gains) {
-    auto& item = worth.emplace_back(figures_json(gain, {"step_time_s", "memory_needed_bytes"}));
-    for (const auto& [key, value] : gain.set) item["set"][key] = value;
+    worth.push_back(figures_json(gain, {"step_time_s", "memory_needed_bytes"}));
+    worth.back()["set"] = settings_json(gain.set);
   }
   const auto& best = search.recommended();
   const auto snippet = layout_snippet(best.job, search_report.shape());

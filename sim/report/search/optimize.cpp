@@ -32,7 +32,7 @@ constexpr double worth_changing = 0.005;
 Json set_json(const Answer& tried) {
   Json set{{"strategy", strategy_json(tried.job.strategy)}};
   if (const auto* replicate = replicate_of(tried.job.strategy)) set["parallel.replicate"] = *replicate;
-  for (const auto& [key, value] : tried.set) set[key] = value;
+  set.update(settings_json(tried.set));
   return set;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/study/explain/changes_to_fit.hpp"
+#include "sim/study/explain/explain.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -19,13 +19,11 @@ namespace {
 std::optional<Counterfactual> with_slow_gpu(const Scenario& scenario, std::string_view engine) {
   if (scenario.job.gpus < 2 || scenario.job.slow_gpu > 1 || !trains(scenario.job.strategy))
     return std::nullopt;
-  Counterfactual slow{{.name = "slow_gpu",
-                       .words = fmt::format("one GPU of {} whose kernels take {:.0f} % longer",
-                                            scenario.job.gpus, 100 * (slow_gpu_factor - 1)),
-                       .set = {{"job.slow_gpu", fmt::format("{}", slow_gpu_factor)}}}};
-  slow.step_time = answer_to({.scenario = &scenario, .set = slow.set, .must_run = true}, {.engine = engine})
-                       .metrics.step_time;
-  return slow;
+  const WhatIf slow{.name = "slow_gpu",
+                    .words = fmt::format("one GPU of {} whose kernels take {:.0f} % longer",
+                                         scenario.job.gpus, 100 * (slow_gpu_factor - 1)),
+                    .set = {{"job.slow_gpu", fmt::format("{}", slow_gpu_factor)}}};
+  return counterfactuals({slow}, scenario, {.engine = engine}, 1, true).front();
 }
 
 /// Mean steps with other settings of the exchanges between workers.

@@ -99,8 +99,7 @@ constexpr std::string_view least_recomputation = "activations are recomputed onl
 /// the loss in the model's forward pass
 constexpr std::string_view nanogpt =
     "nanoGPT's train.py (github.com/karpathy/nanoGPT): autocast, torch.compile of the model with its loss, "
-    "fused "
-    "AdamW, clipped gradients";
+    "fused AdamW, clipped gradients";
 /// @source github.com/pytorch/torchtitan, torchtitan/config/job_config.py (mixed_precision_param bfloat16,
 /// mixed_precision_reduce float32, max_norm 1, implementation fused) and its published runs with
 /// torch.compile
@@ -112,39 +111,33 @@ constexpr std::string_view torchtitan =
 constexpr std::string_view torchtitan_experts =
     "torchtitan's DeepSeek-V3 (github.com/pytorch/torchtitan, models/deepseek_v3/train_configs): FSDP2 with "
     "parameters in 16 bits and sums in fp32, experts shared inside a node and not compiled, fused AdamW, "
-    "clipped "
-    "gradients";
+    "clipped gradients";
 /// @source github.com/mlcommons/training, recommendation_v2/torchrec_dlrm: the global batch, --allow_tf32;
 /// github.com/facebookresearch/dlrm, bench/dlrm_s_criteo_terabyte.sh: SGD
 constexpr std::string_view recommender =
     "MLPerf's DLRM (github.com/mlcommons/training, recommendation_v2/torchrec_dlrm): 65,536 samples per "
-    "step, "
-    "matrix products in tf32; SGD as in github.com/facebookresearch/dlrm";
+    "step, matrix products in tf32; SGD as in github.com/facebookresearch/dlrm";
 /// @source github.com/NVIDIA/DeepLearningExamples, PyTorch/Classification/ConvNets: --amp, --memory-format
 /// nhwc, SGD with momentum
 constexpr std::string_view convnets =
     "NVIDIA's ConvNets (github.com/NVIDIA/DeepLearningExamples, PyTorch/Classification/ConvNets): mixed "
-    "precision, "
-    "images in NHWC, SGD with momentum";
+    "precision, images in NHWC, SGD with momentum";
 /// @source github.com/pytorch/vision, references/classification: --amp, --opt adamw, --clip-grad-norm 1
 constexpr std::string_view torchvision =
     "torchvision's vision transformers (github.com/pytorch/vision, references/classification): mixed "
-    "precision, "
-    "AdamW, clipped gradients";
+    "precision, AdamW, clipped gradients";
 /// @source github.com/NVIDIA/Megatron-LM, examples/llama/train_llama3_8b_h100_fp8.sh: the distributed
 /// optimizer, overlapped; github.com/NVIDIA/NeMo, collections/llm/recipes/precision/mixed_precision.py:
 /// bf16_mixed reduces in fp32
 constexpr std::string_view megatron =
     "Megatron-LM's Llama 3 (github.com/NVIDIA/Megatron-LM, examples/llama; NeMo's recipes have the same): "
-    "weights "
-    "in 16 bits with fp32 masters, the distributed optimizer overlapped with both passes, fused Adam, "
-    "clipped "
-    "gradients";
+    "weights in 16 bits with fp32 masters, the distributed optimizer overlapped with both passes, fused "
+    "Adam, clipped gradients";
 /// @source huggingface/transformers, docs/source/en/deepspeed.md: overlap_comm true, AdamW, gradient_clipping
 constexpr std::string_view deepspeed =
     "Hugging Face's examples for DeepSpeed (github.com/huggingface/transformers, "
-    "docs/source/en/deepspeed.md): the "
-    "model in 16 bits, ZeRO of the lowest stage that fits, overlapped, AdamW, clipped gradients";
+    "docs/source/en/deepspeed.md): the model in 16 bits, ZeRO of the lowest stage that fits, overlapped, "
+    "AdamW, clipped gradients";
 
 /// Properties of a model that decide which recipe fits.
 struct Traits {
