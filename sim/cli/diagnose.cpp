@@ -220,7 +220,7 @@ void write_draft(const DiagnoseArguments& arguments, const JobRun& run, const Di
   const auto draft = draft_scenario(run, diagnosis, platform, model_file.stem().string(), imported.profile,
                                     has_bucket_views);
   const auto model = profile_yaml(imported.profile, imported.notes);
-  const auto scenario = scenario_yaml(draft);
+  const auto scenario = draft_yaml(draft, "scenario");
   check_scenario_reads_back(scenario, file, arguments.draft, context.data, model);
   write_with_model(out, scenario, model_file, model);
   for (const auto& written : {out, model_file})

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/text.hpp"
 #include "sim/config/config.hpp"
 #include "sim/config/find/scenario_keys.hpp"
 #include "sim/config/yaml/foreign_names.hpp"
@@ -68,7 +69,7 @@ Scenario imported(const report::LayoutSnippet& snippet) {
   INFO(snippet.text);
   for (const auto& note : draft.notes) UNSCOPED_INFO(to_text(note));
   CHECK(draft.notes.empty());
-  return load_scenario_text(scenario_yaml(draft), "mine.yaml", data);
+  return load_scenario_text(draft_yaml(draft, "scenario"), "mine.yaml", data);
 }
 
 /// Every so many of the layouts of a search.
@@ -97,7 +98,7 @@ struct Trainer {
   const Dialect& dialect;
   std::string (*line)(const std::string& setting, const std::string& value);
   SettingsFile (*read)(const std::string& text);
-  ScenarioDraft (*draft)(const std::string& text, const DraftOptions& options);
+  Draft (*draft)(const std::string& text, const DraftOptions& options);
   std::string (*write)(const Scenario& scenario);
   std::string base;  ///< settings with which all others have an effect
 };
@@ -117,7 +118,7 @@ std::string json_of(const std::string& setting, const std::string& value) {
 }
 
 const Trainer torchtitan{
-    dialects::torchtitan,
+    dialects::torchtitan(),
     [](const std::string& setting, const std::string& value) { return setting + " = " + value + "\n"; },
     [](const std::string& text) { return read_toml_settings(text_file("job.toml", text)); },
     [](const std::string& text, const DraftOptions& options) {
@@ -128,7 +129,7 @@ const Trainer torchtitan{
     "[\"float8\"]\ncompile.enable = true\n"};
 
 const Trainer megatron{
-    dialects::megatron,
+    dialects::megatron(),
     [](const std::string& setting, const std::string& value) {
       auto argument = "--" + setting;
       std::ranges::replace(argument, '_', '-');
@@ -145,7 +146,7 @@ const Trainer megatron{
     "2\n--sequence-parallel\n--use-distributed-optimizer\n--overlap-grad-reduce\n"};
 
 const Trainer deepspeed{
-    dialects::deepspeed,
+    dialects::deepspeed(),
     json_of,
     [](const std::string& text) { return read_json_settings(text_file("ds.json", text)); },
     [](const std::string& text, const DraftOptions& options) {
@@ -158,9 +159,9 @@ const Trainer deepspeed{
 std::string with(const Trainer& trainer, const TrainerSetting& setting, const std::string& name,
                  const std::string& value) {
   const auto line = trainer.line(name, value);
-  if (&trainer.dialect == &dialects::deepspeed) {
+  if (&trainer.dialect == &dialects::deepspeed()) {
     auto document = nlohmann::json::parse(trainer.base);
-    if (setting.traits.needs == "strategy.stage=3") document["zero_optimization"]["stage"] = 3;
+    if (setting.needs == "strategy.stage=3") document["zero_optimization"]["stage"] = 3;
     document.merge_patch(nlohmann::json::parse(line));
     return document.dump();
   }
@@ -168,13 +169,16 @@ std::string with(const Trainer& trainer, const TrainerSetting& setting, const st
   std::istringstream base{trainer.base};
   const auto word = line.substr(0, line.find_first_of(" \n"));
   for (std::string of_base; std::getline(base, of_base);)
-    if (of_base.substr(0, of_base.find(' ')) != word) text += of_base + '\n';
-  return text + line;
+    if (of_base.substr(0, of_base.find(' ')) != word &&
+        !(of_base == "--sequence-parallel" && setting.needs.find("!parallel.sequence") != std::string::npos))
+      text += of_base + '\n';
+  const bool needs_tensor = &trainer.dialect == &dialects::torchtitan() && setting.needs == "parallel.tensor";
+  return text + (needs_tensor ? "parallelism.tensor_parallel_degree = 2\n" : "") + line;
 }
 
 /// The scenario of a draft without its notes.
-std::string without_head(const ScenarioDraft& draft) {
-  const auto text = scenario_yaml(draft);
+std::string without_head(const Draft& draft) {
+  const auto text = draft_yaml(draft, "scenario");
   return text.substr(text.find("\nmodel: "));
 }
 
@@ -193,12 +197,16 @@ std::vector<std::string> values_of(const TrainerSetting& setting) {
       return {"1.0"};
     case Form::elements:
       return {"200000000"};
+    case Form::turned:
     case Form::word:
       break;
   }
   std::vector<std::string> words;
-  for (const auto& word : setting.traits.words)
-    if (!word.ours.empty() && word_for(setting, word.ours) == &word) words.emplace_back(word.theirs);
+  for (const auto& word : setting.words) {
+    const bool is_left_out = setting.form == Form::turned && word.theirs == setting.standard;
+    if (!word.ours.empty() && word_for(setting, word.ours) == &word && !is_left_out)
+      words.emplace_back(word.theirs);
+  }
   return words;
 }
 
@@ -223,13 +231,13 @@ TEST_CASE("each row of a dialect is read and written", "[cli][import]") {
     if (setting.ours.starts_with("parallel.expert")) given.model = "mixtral_8x7b";
     given.known_models = {given.model};
     for (const auto& value : values_of(setting)) {
-      const bool is_quoted = setting.form == Form::word && &trainer->dialect != &dialects::megatron;
+      const bool is_quoted = setting.form == Form::word && &trainer->dialect != &dialects::megatron();
       const auto text = is_quoted ? "\"" + value + "\"" : value;
       const std::string today{setting.theirs};
       CAPTURE(today, value);
       const auto draft = trainer->draft(with(*trainer, setting, today, text), given);
-      INFO(scenario_yaml(draft));
-      const auto scenario = load_scenario_text(scenario_yaml(draft), "mine.yaml", data);
+      INFO(draft_yaml(draft, "scenario"));
+      const auto scenario = load_scenario_text(draft_yaml(draft, "scenario"), "mine.yaml", data);
       const auto written = trainer->write(scenario);
       INFO(written);
       const auto file = trainer->read(written);
@@ -237,7 +245,7 @@ TEST_CASE("each row of a dialect is read and written", "[cli][import]") {
       REQUIRE(entry != nullptr);
       CHECK(entry->text == value);
       CHECK(without_head(trainer->draft(written, given)) == without_head(draft));
-      if (const std::string before{setting.traits.before}; !before.empty())
+      if (const std::string before{setting.before}; !before.empty())
         CHECK(without_head(trainer->draft(with(*trainer, setting, before, text), given)) ==
               without_head(draft));
       ++compared;
@@ -253,11 +261,11 @@ TEST_CASE("rows of dialects name keys of scenarios, and hints lead to them", "[c
     CAPTURE(setting.theirs);
     if (!setting.ours.empty()) CHECK(std::ranges::find(keys, setting.ours) != keys.end());
     CHECK((setting.form == Form::own || !setting.ours.empty()));
-    if (setting.traits.hint.empty()) continue;
+    if (setting.hint.empty()) continue;
     const auto name = setting.theirs.substr(setting.theirs.rfind('.') + 1);
-    CHECK(config::hint_for_foreign_key("job", name) == hint_sentence(setting.traits.hint));
+    CHECK(config::hint_for_foreign_key("job", name) == hint_sentence(setting.hint));
   }
-  for (const auto key : names_in(trainer->dialect.order)) {
+  for (const auto key : trainer->dialect.order) {
     CAPTURE(key);
     CHECK(std::ranges::find(keys, key) != keys.end());
   }
@@ -326,6 +334,6 @@ TEST_CASE("DeepSpeed's configuration is the job that was predicted", "[cli][impo
   INFO(snippet.text);
   const auto draft = draft_of_deepspeed(read_json_settings(text_file(snippet.file, snippet.text)), options());
   CHECK(draft.notes.empty());
-  const auto again = load_scenario_text(scenario_yaml(draft), "mine.yaml", data);
+  const auto again = load_scenario_text(draft_yaml(draft, "scenario"), "mine.yaml", data);
   CHECK(step_of(again) == step_of(written));
 }

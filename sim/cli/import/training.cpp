@@ -47,9 +47,9 @@ DraftOptions draft_options(const ImportArguments& arguments, const CommandContex
 }
 
 /// Prints an imported scenario, or writes it and prints its name. Prints its notes to standard error.
-void finish_scenario_import(const ScenarioDraft& draft, const ImportArguments& arguments,
+void finish_scenario_import(const Draft& draft, const ImportArguments& arguments,
                             const CommandContext& context) {
-  const auto text = scenario_yaml(draft);
+  const auto text = draft_yaml(draft, "scenario");
   check_scenario_reads_back(text, draft.file, arguments.out, context.data);
   for (const auto& note : draft.notes) warn(context, to_text(note));
   print_or_write(text, arguments, context);
@@ -91,8 +91,8 @@ void import_megatron(const ImportArguments& arguments, const CommandContext& con
   const auto draft = draft_of_megatron(settings, options, name);
   if (draft.model.keys.empty()) return finish_scenario_import(draft.scenario, arguments, context);
   if (!arguments.out.empty()) check_yaml(model_file, arguments.force, "models");
-  const auto model = model_yaml(draft.model);
-  const auto scenario = scenario_yaml(draft.scenario);
+  const auto model = draft_yaml(draft.model, "model");
+  const auto scenario = draft_yaml(draft.scenario, "scenario");
   check_scenario_reads_back(scenario, draft.scenario.file, arguments.out, context.data, model);
   for (const auto& note : draft.scenario.notes) warn(context, to_text(note));
   if (arguments.out.empty()) {
@@ -109,7 +109,7 @@ void import_hugging_face(const ImportArguments& arguments, const CommandContext&
   const auto sequence = value_of("--sequence", arguments.sequence, config::integer(1, 1 << 24));
   const auto file = read_json_settings(read_text_file(config_in(arguments.files.front())));
   const auto draft = draft_of_hugging_face(file, sequence);
-  const auto text = model_yaml(draft);
+  const auto text = draft_yaml(draft, "model");
   check_reads_back(DataKind::model, text, draft.file);
   for (const auto& note : draft.notes) warn(context, to_text(note));
   print_or_write(text, arguments, context);

@@ -14,22 +14,12 @@
 namespace gradway {
 namespace {
 
-/// An optimizer that compresses its communication, with the states of another.
-/// @source DeepSpeed 0.18, runtime/fp16/onebit
-struct CompressedOptimizer {
-  std::string_view name;
-  Optimizer states;
-};
-constexpr std::array compressed_optimizers{CompressedOptimizer{"OneBitAdam", Optimizer::adamw_fused},
-                                           CompressedOptimizer{"ZeroOneAdam", Optimizer::adamw_fused},
-                                           CompressedOptimizer{"OneBitLamb", Optimizer::lamb}};
-
 class Deepspeed {
  public:
   Deepspeed(const SettingsFile& file, const DraftOptions& options)
-      : settings_{file, dialects::deepspeed}, options_{options} {}
+      : settings_{file, dialects::deepspeed()}, options_{options} {}
 
-  ScenarioDraft draft() {
+  Draft draft() {
     read_model();
     read_platform(keys_, options_, settings_);
     const auto stage = read_stage();
@@ -56,7 +46,7 @@ class Deepspeed {
 
   /// Number of GPUs that work on the same samples.
   int split() {
-    constexpr TrainerSettings::Spellings key{"sequence_parallel_size"};
+    constexpr std::string_view key = "sequence_parallel_size";
     const auto sequence = std::max(1, settings_.whole_number(key, 0, 1024).value_or(1));
     if (sequence > 1)
       settings_.note(key,
@@ -68,8 +58,8 @@ class Deepspeed {
 
   /// Returns fp32, bf16 or fp16; empty after a problem.
   std::string read_precision() {
-    const TrainerSettings::Spellings bf16 = {"bf16.enabled"};
-    const TrainerSettings::Spellings fp16 = {"fp16.enabled"};
+    constexpr std::string_view bf16 = "bf16.enabled";
+    constexpr std::string_view fp16 = "fp16.enabled";
     const bool is_bf16 = settings_.boolean(bf16).value_or(false);
     const bool is_fp16 = settings_.boolean(fp16).value_or(false);
     const auto& option = options_.precision;
@@ -109,8 +99,8 @@ class Deepspeed {
   /// Master weights, gradients and optimizer states in bf16 instead of fp32.
   /// @source DeepSpeed 0.18, runtime/precision_config.py and docs/_pages/config-json.md
   void read_states(const std::string& precision) {
-    const TrainerSettings::Spellings masters = {"bf16.bf16_master_weights_and_grads"};
-    const TrainerSettings::Spellings states = {"bf16.bf16_optimizer_states"};
+    constexpr std::string_view masters = "bf16.bf16_master_weights_and_grads";
+    constexpr std::string_view states = "bf16.bf16_optimizer_states";
     const bool has_masters = settings_.boolean(masters).value_or(false);
     const bool has_states = settings_.boolean(states).value_or(false);
     if (precision != "bf16" || has_masters == has_states) {
@@ -125,33 +115,29 @@ class Deepspeed {
   /// Returns the stage. In older files the table is a boolean.
   int read_stage() {
     constexpr auto key = "zero_optimization";
-    if (const auto* zero = settings_.find({key}); zero != nullptr && zero->kind != FileSetting::Kind::table) {
+    if (const auto* zero = settings_.find(key); zero != nullptr && zero->kind != FileSetting::Kind::table) {
       settings_.problem(settings_.place(*zero), "'zero_optimization' is not a map",
                         "write it as in {\"stage\": 2}");
       return 0;
     }
-    return settings_.whole_number({"zero_optimization.stage"}, 0, 3).value_or(0);
+    return settings_.whole_number("zero_optimization.stage", 0, 3).value_or(0);
   }
 
   void read_strategy(int stage, const DeepSpeedBatch& batch, const std::string& precision) {
     const auto sent = read_communication();
     // In older files the key is a boolean.
-    const bool is_old = settings_.boolean({"zero_optimization.cpu_offload"}).value_or(false);
+    const bool is_old = settings_.boolean("zero_optimization.cpu_offload").value_or(false);
     const auto offloads =
         settings_.word("zero_optimization.offload_optimizer.device", is_old ? "cpu" : "none");
     if (stage == 0) return read_ddp(batch, sent.empty() ? precision : sent);
     keys_.put("strategy.offload_optimizer", offloads);
-    if (stage == 3)
-      if (const auto scatters = settings_.boolean({"zero_optimization.reduce_scatter"});
-          scatters && !*scatters)
-        keys_.put("strategy.reduce_scatter", "false");
     keys_.put("strategy.communication_dtype", sent);
     read_sums(stage, precision);
   }
 
   /// Only ZeRO stage 1 with a bf16 model accumulates gradients in another type (BF16_Optimizer).
   void read_sums(int stage, const std::string& precision) {
-    const TrainerSettings::Spellings key = {"data_types.grad_accum_dtype"};
+    constexpr std::string_view key = "data_types.grad_accum_dtype";
     const auto sum_type = settings_.text(key);
     if (!sum_type) return;
     if (*sum_type == "fp32" && stage == 1 && precision == "bf16")
@@ -159,7 +145,7 @@ class Deepspeed {
   }
 
   std::string read_communication() {
-    const TrainerSettings::Spellings key = {"communication_data_type"};
+    constexpr std::string_view key = "communication_data_type";
     auto gradient_type = settings_.text(key);
     if (!gradient_type) return {};
     if (*gradient_type == "bfp16") gradient_type = "bf16";  // Spelling of older releases.
@@ -182,26 +168,26 @@ class Deepspeed {
   }
 
   void read_optimizer() {
-    const auto type = settings_.text({"optimizer.type"});
-    const bool is_torch = settings_.boolean({"optimizer.params.torch_adam"}).value_or(false);
+    const auto type = settings_.text("optimizer.type");
+    const bool is_torch = settings_.boolean("optimizer.params.torch_adam").value_or(false);
     keys_.put("optimizer", name_of(Optimizer::adamw));
     if (!type)
       return settings_.note_missing(
           "optimizer: the file does not name one, so adamw is assumed, which trainers set by default; "
           "'optimizer' "
           "in the scenario changes it");
-    if (const auto* const row = std::ranges::find(compressed_optimizers, *type, &CompressedOptimizer::name);
-        row != compressed_optimizers.end()) {
-      keys_.put("optimizer", name_of(row->states));
-      return settings_.note({"optimizer.type"},
-                            fmt::format("gradway does not compress what it sends: it is predicted as {}",
-                                        name_of(row->states)));
+    for (const auto& row : settings_.dialect().others) {
+      if (row.word(0) != *type) continue;
+      keys_.put("optimizer", row.value("ours"));
+      return settings_.note(
+          "optimizer.type",
+          fmt::format("gradway does not compress what it sends: it is predicted as {}", row.value("ours")));
     }
-    const auto optimizer = optimizer_word(*type, !is_torch);
-    const bool has_momentum = settings_.number({"optimizer.params.momentum"}, 0).value_or(0) > 0;
+    const auto optimizer = optimizer_word(settings_, "optimizer.type", *type, !is_torch);
+    const bool has_momentum = settings_.number("optimizer.params.momentum", 0).value_or(0) > 0;
     if (optimizer.empty())
       return settings_.note(
-          {"optimizer.type"},
+          "optimizer.type",
           "gradway does not support this optimizer, so adamw is assumed; 'optimizer' in the scenario "
           "changes it");
     const bool is_sgd = optimizer == name_of(Optimizer::sgd);
@@ -215,7 +201,7 @@ class Deepspeed {
 
 }  // namespace
 
-ScenarioDraft draft_of_deepspeed(const SettingsFile& file, const DraftOptions& options) {
+Draft draft_of_deepspeed(const SettingsFile& file, const DraftOptions& options) {
   return Deepspeed{file, options}.draft();
 }
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr auto train_key = "train_batch_size";
 constexpr auto micro_key = "train_micro_batch_size_per_gpu";
+constexpr auto size_keys = "train_micro_batch_size_per_gpu train_batch_size";
 constexpr auto accumulate_key = "gradient_accumulation_steps";
 constexpr std::string_view rule =
     "DeepSpeed requires train_batch_size = train_micro_batch_size_per_gpu x gradient_accumulation_steps x "
@@ -24,8 +25,8 @@ struct BatchSettings {
 
 std::vector<Note> notes_of(const TrainerSettings& settings, const BatchSettings& batch) {
   std::vector<Note> notes;
-  if (batch.micro > 0) notes.push_back({settings.where({micro_key}), "the micro-batch is here"});
-  if (batch.accumulate > 0) notes.push_back({settings.where({accumulate_key}), "the accumulation is here"});
+  if (batch.micro > 0) notes.push_back({settings.where(micro_key), "the micro-batch is here"});
+  if (batch.accumulate > 0) notes.push_back({settings.where(accumulate_key), "the accumulation is here"});
   std::erase_if(notes, [](const Note& note) { return note.where.line == 0; });
   return notes;
 }
@@ -57,8 +58,8 @@ long long ranks_of(TrainerSettings& settings, const DraftOptions& options, const
 /// Fills in what follows from the other settings. @return whether all settings are known
 bool complete(TrainerSettings& settings, BatchSettings& batch, long long ranks) {
   if (batch.train == 0 && batch.micro == 0) {
-    const bool automatic = settings.is_automatic({train_key, micro_key});
-    settings.problem(automatic ? settings.where({micro_key, train_key}) : settings.whole(),
+    const bool automatic = settings.is_automatic(size_keys);
+    settings.problem(automatic ? settings.where(size_keys) : settings.whole(),
                      automatic
                          ? fmt::format("'{}' is \"auto\": the file does not give the batch size", micro_key)
                          : fmt::format("the file has neither '{}' nor '{}'", train_key, micro_key),
@@ -78,9 +79,9 @@ bool complete(TrainerSettings& settings, BatchSettings& batch, long long ranks) 
 
 DeepSpeedBatch deepspeed_batch(TrainerSettings& settings, const DraftOptions& options, int split) {
   constexpr int most = 1'000'000'000;
-  BatchSettings batch{settings.whole_number({train_key}, 1, most).value_or(0),
-                      settings.whole_number({micro_key}, 1, most).value_or(0),
-                      settings.whole_number({accumulate_key}, 1, most).value_or(0)};
+  BatchSettings batch{settings.whole_number(train_key, 1, most).value_or(0),
+                      settings.whole_number(micro_key, 1, most).value_or(0),
+                      settings.whole_number(accumulate_key, 1, most).value_or(0)};
   if (options.batch) {
     if (batch.micro > 0 && batch.micro != *options.batch)
       settings.problem(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/base/text.hpp"
 #include "sim/import/training/trainer_settings.hpp"
 
 #include <algorithm>
@@ -20,7 +21,8 @@ void DraftedKeys::put(std::string_view key, std::string_view value) {
 void DraftedKeys::read(TrainerSettings& settings) {
   for (const auto& setting : settings.dialect().settings) {
     const bool has_effect = has_needed(setting, [&](std::string_view key) { return value(key); });
-    if (setting.form != Form::own) put(setting.ours, settings.value(setting, has_effect));
+    if (setting.form == Form::own) continue;
+    if (const auto value = settings.value(setting, has_effect); !value.empty()) put(setting.ours, value);
   }
 }
 
@@ -29,24 +31,19 @@ std::string DraftedKeys::value(std::string_view key) const {
   return row == values_.end() ? std::string{} : row->second;
 }
 
-ScenarioDraft DraftedKeys::finish(TrainerSettings& settings) const {
+Draft DraftedKeys::finish(TrainerSettings& settings) const {
   settings.note_unused();
   settings.raise();
-  ScenarioDraft draft;
+  Draft draft;
   draft.trainer = settings.dialect().trainer;
   draft.file = settings.whole().file;
   draft.notes = settings.notes();
-  draft.model = value("model");
-  draft.platform = value("platform");
-  draft.optimizer = value("optimizer");
-  auto keys = names_in(settings.dialect().order);
+  auto keys = settings.dialect().order;
   for (const auto& [key, value] : values_)
     if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
-  for (const auto key : keys)
-    for (const auto& [group, entries] :
-         {std::pair{"job.", &draft.job}, {"strategy.", &draft.strategy}, {"parallel.", &draft.parallel}})
-      if (key.starts_with(group) && has(key))
-        entries->emplace_back(key.substr(key.find('.') + 1), value(key));
+  for (const auto* group : {"model", "platform", "job.", "strategy.", "parallel.", "optimizer"})
+    for (const auto key : keys)
+      if (key.starts_with(group) && has(key)) draft.keys.emplace_back(key, value(key));
   return draft;
 }
 
@@ -57,8 +54,8 @@ void read_platform(DraftedKeys& keys, const DraftOptions& options, TrainerSettin
                      "name one with --platform; 'gradway list platforms' lists them");
 }
 
-std::optional<int> sequence_of(TrainerSettings& settings, const DraftOptions& options,
-                               TrainerSettings::Spellings key, std::optional<int> file_sequence) {
+std::optional<int> sequence_of(TrainerSettings& settings, const DraftOptions& options, std::string_view key,
+                               std::optional<int> file_sequence) {
   if (file_sequence && options.sequence && *file_sequence != *options.sequence)
     settings.problem(settings.where(key),
                      fmt::format("the file has a sequence of {} tokens, but --sequence is {}", *file_sequence,
@@ -81,17 +78,14 @@ std::string elements_text(double elements) {
   return text;
 }
 
-std::string optimizer_word(std::string_view name, bool fused) {
-  std::string lower{name};
-  std::ranges::transform(lower, lower.begin(),
-                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  if (lower == "sgd") return std::string{name_of(Optimizer::sgd)};
-  if (lower == "adam" || lower == "adamw")
-    return std::string{name_of(fused ? Optimizer::adamw_fused : Optimizer::adamw)};
-  if (lower == "adam8bit" || lower == "adamw8bit") return std::string{name_of(Optimizer::adamw_8bit)};
-  for (const auto same : {Optimizer::lion, Optimizer::lamb, Optimizer::muon})
-    if (lower == name_of(same)) return std::string{name_of(same)};
-  return {};
+std::string optimizer_word(const TrainerSettings& settings, std::string_view key, std::string_view name,
+                           bool fused) {
+  const auto& words = settings.dialect().find(key)->words;
+  const auto row =
+      std::ranges::find(words, lower_case(name), [](const auto& word) { return lower_case(word.theirs); });
+  if (row == words.end()) return {};
+  return std::string{!fused && row->ours == name_of(Optimizer::adamw_fused) ? name_of(Optimizer::adamw)
+                                                                            : row->ours};
 }
 
 void check_job_numbers(TrainerSettings& settings, long long batch, long long accumulate) {
@@ -103,19 +97,8 @@ void check_job_numbers(TrainerSettings& settings, long long batch, long long acc
                      fmt::format("the maximum is {}", max_accumulation));
 }
 
-std::string attention_word(TrainerSettings& settings) {
-  const bool is_flash = settings.boolean({"use_flash_attn"}).value_or(false);
-  constexpr std::string_view modules = "transformer_impl";
-  auto kernel = settings.word("attention_backend", is_flash ? "flash" : "auto");
-  if (settings.text({modules}).value_or("") != "local") return kernel;
-  // Separate kernels compute attention, whatever the backend is. @source Megatron-Core,
-  // transformer/dot_product_attention.py
-  settings.note({modules}, "gradway has Transformer Engine's kernels for all layers but attention");
-  return "math";
-}
-
 std::string fusions_word(TrainerSettings& settings) {
-  const auto flag = [&](std::string_view key) { return settings.boolean({key}).value_or(false); };
+  const auto flag = [&](std::string_view key) { return settings.boolean(key).value_or(false); };
   const bool without_gates = flag("no_bias_swiglu_fusion");
   const bool without_gelu = flag("no_bias_gelu_fusion");
   const bool has_activation = !(flag("swiglu") ? without_gates : without_gelu);
@@ -125,15 +108,15 @@ std::string fusions_word(TrainerSettings& settings) {
 }
 
 std::string cuda_graphs_word(TrainerSettings& settings) {
-  constexpr TrainerSettings::Spellings key{"cuda_graph_modules"};
+  constexpr std::string_view key = "cuda_graph_modules";
   const std::vector<std::string> known{"full", "full_iteration", "full_iteration_inference", "attn", "mlp",
                                        "moe",  "moe_router",     "moe_preprocess",           "mamba"};
-  const bool is_local = settings.boolean({"enable_cuda_graph"}).value_or(false);
-  const bool is_external = settings.boolean({"external_cuda_graph"}).value_or(false);
+  const bool is_local = settings.boolean("enable_cuda_graph").value_or(false);
+  const bool is_external = settings.boolean("external_cuda_graph").value_or(false);
   if (is_local && is_external)
     settings.problem("external_cuda_graph", "enable_cuda_graph and external_cuda_graph are both set",
                      "Megatron-Core accepts only one of them");
-  if ((is_local || is_external) && settings.text({"cuda_graph_impl"}).value_or("none") != "none")
+  if ((is_local || is_external) && settings.text("cuda_graph_impl").value_or("none") != "none")
     settings.problem("cuda_graph_impl",
                      fmt::format("cuda_graph_impl is set and {}, too",
                                  is_local ? "enable_cuda_graph" : "external_cuda_graph"),
@@ -154,7 +137,7 @@ std::string cuda_graphs_word(TrainerSettings& settings) {
                      "leave them out, as Megatron-Core requires with full_iteration");
   if (graphs.empty()) return {};
   if (graphs == "step" || has("full_iteration")) return "step";
-  const bool has_experts = settings.whole_number({"num_experts"}, 0, max_ranks).value_or(0) > 0;
+  const bool has_experts = settings.whole_number("num_experts", 0, max_ranks).value_or(0) > 0;
   const bool has_attention = is_whole || has("attn");
   const bool has_mlp = is_whole || has("mlp");
   if (!has_attention && !has_mlp && !has("moe")) {
@@ -171,15 +154,15 @@ std::string cuda_graphs_word(TrainerSettings& settings) {
 }
 
 bool reads_fp4(TrainerSettings& settings) {
-  constexpr TrainerSettings::Spellings format_key = {"fp4_format"};
+  constexpr std::string_view format_key = "fp4_format";
   const auto format = settings.text(format_key).value_or("");
-  const auto recipe = settings.text({"fp4_recipe"}).value_or("nvfp4");
-  static_cast<void>(settings.boolean({"fp4_param"}));
+  const auto recipe = settings.text("fp4_recipe").value_or("nvfp4");
+  static_cast<void>(settings.boolean("fp4_param"));
   if (format.empty()) return false;
   if (format != "e2m1")
     settings.problem(settings.where(format_key), fmt::format("invalid fp4 format '{}'", format),
                      "expected e2m1");
-  if (recipe != "nvfp4") settings.note({"fp4_recipe"}, "gradway does not know this recipe: nvfp4 is assumed");
+  if (recipe != "nvfp4") settings.note("fp4_recipe", "gradway does not know this recipe: nvfp4 is assumed");
   return true;
 }
 

@@ -1,203 +1,117 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoders that are read by their keys, and the families that differ from Llama by what the keys do not say.
-#include "sim/import/training/hugging_face_decoders.hpp"
-
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
 
-#include <fmt/format.h>
+#include "sim/base/contract.hpp"
+#include "sim/base/text.hpp"
+#include "sim/import/training/hugging_face_model.hpp"
 
 namespace gradway {
 namespace {
 
 using Model = HuggingFaceModel;
-using Spellings = Model::Spellings;
 
-/// What the program of a family does that its keys do not say, and the defaults of its keys.
-/// @source transformers' src/transformers/models/NAME/modeling_NAME.py and configuration_NAME.py (read in
-/// 2026)
-struct Family {
-  std::string_view model_type;
-  Defaults of{32000, 4096, 11008, 32, 32, 0, 4096};
-  std::string_view activation = "silu";
-  bool gated = true;
-  bool layer_norm = false;
-  bool norm_bias = false;             ///< of LayerNorms
-  std::string_view blocks{};          ///< empty: sequential
-  std::string_view norm_placement{};  ///< empty: before
-  std::string_view qk_norm{};         ///< empty: none
-  std::string_view qk_norm_key{};     ///< empty: always
-  bool qk_norm_default = false;
-  bool attention_bias = false;  ///< default of the key
-  bool output_follows = true;   ///< the output projection has that bias, too
-  std::string_view packed{};
-  double rotary_share = 1;
-  int window = 0;
-  int full_every = 0;
-  int no_rotary_every = 0;
-  bool sinks = false;
-  bool gate = false;
-  bool soft_cap = false;
-  // Experts; `experts` 0: none unless a key has their number.
-  int experts = 0;
-  int top_k = 2;
-  int expert_mlp = 0;  ///< 0: the MLP's width
-  int shared = 0;      ///< shared experts
-  bool shared_gate = false;
-  int dense_layers = 0;
-  int every = 1;
-  bool expert_bias = false;
-  bool router_bias = false;
+/// A row of dialects/hugging_face.txt: what the program of a family does that its keys do not say, and the
+/// defaults of its keys.
+class Family {
+ public:
+  explicit Family(TextRow row) : row_{std::move(row)} {
+    for (const auto& [name, value] : row_.values)
+      expects(std::ranges::count(words_in(names), name) == 1, "the trait of a family is known");
+  }
+
+  std::string_view model_type() const { return row_.word(0); }
+  std::string_view value(std::string_view name) const { return row_.value(name); }
+  int number(std::string_view name, int otherwise = 0) const { return row_.number(name, otherwise); }
+  bool has(std::string_view name, bool otherwise = false) const {
+    return value(name).empty() ? otherwise : value(name) == "true";
+  }
+  double share(std::string_view name, double otherwise) const {
+    return value(name).empty() ? otherwise : std::stod(std::string{value(name)});
+  }
+  void set(std::string_view name, std::string_view value) {
+    row_.values.insert(row_.values.begin(), {name, value});
+  }
+
+  Defaults sizes() const {
+    return {number("vocabulary", 32000), number("hidden", 4096), number("mlp"),
+            number("layers", 32),        number("heads", 32),    number("kv_heads"),
+            number("positions", 4096),   number("head_size"),    has("tied")};
+  }
+
+ private:
+  static constexpr std::string_view names =
+      "vocabulary hidden mlp layers heads kv_heads positions head_size tied kv activation gated layer_norm "
+      "norm_bias norm_placement embedding_norm blocks blocks_key qk_norm qk_norm_key qk_norm_default "
+      "attention_bias output_follows mlp_bias output_bias packed latent sinks gate soft_cap position "
+      "position_offset rotary_share rotary_size window full_every no_rotary_every slides dropout "
+      "attention_dropout experts top_k expert_mlp shared shared_mlp shared_gate expert_bias router_bias "
+      "dense_layers every";
+  TextRow row_;
 };
 
-constexpr auto families = std::to_array<Family>({
-    {.model_type = "cohere",
-     .of = {256000, 8192, 22528, 40, 64, 0, 8192, 0, true},
-     .layer_norm = true,
-     .blocks = "parallel_one_norm",
-     .qk_norm = "true",
-     .qk_norm_key = "use_qk_norm"},
-    {.model_type = "cohere2",
-     .of = {256000, 8192, 22528, 40, 64, 0, 8192, 0, true},
-     .layer_norm = true,
-     .blocks = "parallel_one_norm",
-     .window = 4096,
-     .full_every = 4,
-     .no_rotary_every = 4},
-    {.model_type = "gemma2",
-     .of = {256000, 2304, 9216, 26, 8, 4, 8192, 256, true},
-     .activation = "gelu_pytorch_tanh",
-     .norm_placement = "both",
-     .window = 4096,
-     .full_every = 2,
-     .soft_cap = true},
-    {.model_type = "gemma3_text",
-     .of = {262208, 2304, 9216, 26, 8, 4, 131072, 256, true},
-     .activation = "gelu_pytorch_tanh",
-     .norm_placement = "both",
-     .qk_norm = "true",
-     .window = 4096,
-     .full_every = 6},
-    {.model_type = "glm",
-     .of = {151552, 4096, 13696, 40, 32, 2, 131072, 128},
-     .attention_bias = true,
-     .output_follows = false,
-     .rotary_share = 0.5},
-    {.model_type = "glm4",
-     .of = {151552, 4096, 13696, 40, 32, 2, 131072, 128},
-     .norm_placement = "both",
-     .attention_bias = true,
-     .output_follows = false,
-     .rotary_share = 0.5},
-    {.model_type = "glm4_moe",
-     .of = {151552, 4096, 10944, 46, 96, 8, 131072, 128},
-     .qk_norm = "true",
-     .qk_norm_key = "use_qk_norm",
-     .output_follows = false,
-     .rotary_share = 0.5,
-     .experts = 128,
-     .top_k = 8,
-     .expert_mlp = 1408,
-     .shared = 1,
-     .dense_layers = 1,
-     .router_bias = true},
-    {.model_type = "gpt_oss",
-     .of = {201088, 2880, 2880, 36, 64, 8, 131072, 64},
-     .attention_bias = true,
-     .window = 128,
-     .full_every = 2,
-     .sinks = true,
-     .experts = 128,
-     .top_k = 4,
-     .expert_bias = true,
-     .router_bias = true},
-    {.model_type = "granite", .of = {32000, 4096, 11008, 32, 32, 0, 2048}},
-    {.model_type = "granitemoe", .of = {32000, 4096, 11008, 32, 32, 0, 2048}, .experts = 8},
-    {.model_type = "granitemoeshared", .of = {32000, 4096, 11008, 32, 32, 0, 2048}, .experts = 8},
-    {.model_type = "llama4_text",
-     .of = {202048, 5120, 16384, 48, 40, 8, 131072, 128},
-     .qk_norm = "true",
-     .qk_norm_key = "use_qk_norm",
-     .qk_norm_default = true,
-     .window = 8192,
-     .full_every = 4,
-     .no_rotary_every = 4,
-     .experts = 16,
-     .top_k = 1,
-     .expert_mlp = 8192,
-     .shared = 1},
-    {.model_type = "olmo", .of = {50304, 4096, 11008, 32, 32, 0, 2048}, .layer_norm = true},
-    {.model_type = "olmo2",
-     .of = {50304, 4096, 11008, 32, 32, 0, 2048},
-     .norm_placement = "after",
-     .qk_norm = "all_heads"},
-    {.model_type = "olmo3",
-     .of = {50304, 4096, 11008, 32, 32, 0, 2048},
-     .norm_placement = "after",
-     .qk_norm = "all_heads",
-     .window = 4096,
-     .full_every = 4},
-    {.model_type = "olmoe",
-     .of = {50304, 2048, 2048, 16, 16, 0, 4096},
-     .qk_norm = "all_heads",
-     .experts = 64,
-     .top_k = 8},
-    {.model_type = "phi3", .of = {32064, 3072, 8192, 32, 32, 0, 4096}, .packed = "sliced"},
-    {.model_type = "qwen3_next",
-     .of = {151936, 2048, 5632, 48, 16, 2, 32768, 256},
-     .qk_norm = "true",
-     .rotary_share = 0.25,
-     .full_every = 4,
-     .gate = true,
-     .experts = 512,
-     .top_k = 10,
-     .expert_mlp = 512,
-     .shared = 1,
-     .shared_gate = true},
-    {.model_type = "smollm3", .of = {128256, 2048, 11008, 36, 16, 4, 32768, 0, true}, .no_rotary_every = 4},
-    {.model_type = "starcoder2",
-     .of = {49152, 3072, 12288, 30, 24, 2, 4096, 0, true},
-     .activation = "gelu_pytorch_tanh",
-     .gated = false,
-     .layer_norm = true,
-     .norm_bias = true,
-     .attention_bias = true},
-});
-
-bool is_null_or_missing(Model& model, Spellings keys) {
-  return !model.settings.has(keys);
+std::optional<Family> family_of(std::string_view model_type) {
+  for (const auto& row : dialects::hugging_face().others)
+    if (row.kind == "family" && row.word(0) == model_type) return Family{row};
+  return std::nullopt;
 }
 
 void read_norms(Model& model, const Family& family) {
-  model.put("bias", family.norm_bias);
-  model.put("norm", family.layer_norm ? "layer_norm" : "rms_norm");
-  if (!family.blocks.empty()) model.put("blocks", std::string{family.blocks});
-  if (!family.norm_placement.empty()) model.put("norm_placement", std::string{family.norm_placement});
+  model.put("bias", family.has("norm_bias"));
+  model.put("norm", family.has("layer_norm") ? "layer_norm" : "rms_norm");
+  const auto blocks_key = family.value("blocks_key");
+  if (!family.value("blocks").empty() && (blocks_key.empty() || model.flag(blocks_key, true)))
+    model.put("blocks", family.value("blocks"));
+  if (!family.value("norm_placement").empty()) model.put("norm_placement", family.value("norm_placement"));
+}
+
+void read_latent_attention(Model& model) {
+  model.reject("attention_bias", "gradway does not support biases in latent attention");
+  constexpr std::string_view q_rank = "q_lora_rank";
+  model.put("latent_attention",
+            fmt::format(
+                "{{ {}kv_rank: {}, plain_head_size: {}, rotary_head_size: {}, value_head_size: {} }}",
+                model.settings.is_null(q_rank) ? "" : fmt::format("q_rank: {}, ", model.number(q_rank, 1536)),
+                model.number("kv_lora_rank", 512), model.number("qk_nope_head_dim", 128),
+                model.number("qk_rope_head_dim", 64), model.number("v_head_dim", 128)));
 }
 
 void read_heads(Model& model, const Family& family) {
-  model.read_kv_heads(family.of);
-  const Spellings key{family.qk_norm_key};
-  const bool has_norm =
-      !family.qk_norm.empty() && (family.qk_norm_key.empty() || model.flag(key, family.qk_norm_default));
-  if (has_norm) model.put("qk_norm", std::string{family.qk_norm});
-  if (!family.packed.empty()) model.put("packed_projections", std::string{family.packed});
-  if (family.sinks) model.put("attention_sinks", true);
-  if (family.gate) model.put("attention_gate", true);
-  const bool has_bias = model.flag({"bias"}, false);
-  const bool bias = model.flag({"attention_bias", "use_bias"}, family.attention_bias || has_bias);
-  const bool qkv = model.flag({"qkv_bias", "use_qkv_bias"}, bias);
-  if (qkv != family.norm_bias) model.put("qkv_bias", qkv);
-  const bool output =
-      model.flag({"attention_out_bias", "attention_output_bias"}, bias && family.output_follows);
-  if (output != family.norm_bias) model.put("attention_output_bias", output);
-  const bool mlp = model.flag({"mlp_bias", "use_bias"}, has_bias || (!family.gated && family.norm_bias));
-  if (mlp != family.norm_bias) model.put("mlp_bias", mlp);
-  if (model.flag({"lm_head_bias"}, false)) model.put("output_bias", true);
-  const auto share =
-      model.settings.number({"partial_rotary_factor", "rope_parameters.partial_rotary_factor"}, 0)
-          .value_or(model.settings.number({"rotary_pct"}, 0).value_or(family.rotary_share));
-  model.put_rotary_share(share);
+  if (family.has("latent")) return read_latent_attention(model);
+  if (family.has("kv", true)) model.read_kv_heads(family.sizes());
+  const auto key = family.value("qk_norm_key");
+  const auto norm = family.value("qk_norm");
+  if (!norm.empty() && (key.empty() || model.flag(key, family.has("qk_norm_default"))))
+    model.put("qk_norm", norm);
+  if (!family.value("packed").empty()) model.put("packed_projections", family.value("packed"));
+  if (family.has("sinks")) model.put("attention_sinks", true);
+  if (family.has("gate")) model.put("attention_gate", true);
+  const bool has_bias = model.flag("bias", false);
+  const bool bias = model.flag("attention_bias use_bias", family.has("attention_bias") || has_bias);
+  const auto put_bias = [&](const char* name, std::string_view keys, bool otherwise) {
+    const bool has_this = model.flag(keys, otherwise);
+    if (has_this != family.has("norm_bias")) model.put(name, has_this);
+  };
+  put_bias("qkv_bias", "qkv_bias use_qkv_bias", bias);
+  put_bias("attention_output_bias", "attention_out_bias attention_output_bias",
+           bias && family.has("output_follows", true));
+  const bool has_plain_mlp = !family.has("gated", true) && family.has("norm_bias");
+  put_bias("mlp_bias", "mlp_bias use_bias", has_bias || family.has("mlp_bias", has_plain_mlp));
+  if (model.flag("lm_head_bias", family.has("output_bias"))) model.put("output_bias", true);
+}
+
+/// Reads how much of each head is rotated.
+void read_rotary_share(Model& model, const Family& family) {
+  if (const auto size = family.number("rotary_size"); size > 0)
+    return model.put("rotary_size", model.number("rotary_dim", size));
+  model.put_rotary_share(
+      model.settings.number("partial_rotary_factor rope_parameters.partial_rotary_factor", 0)
+          .value_or(model.settings.number("rotary_pct", 0).value_or(family.share("rotary_share", 1))));
 }
 
 /// Whether the layers of a list that are not `is` are every n-th one; 0 if they are not.
@@ -214,11 +128,11 @@ int period_of(const FileSetting& list, const std::function<bool(const FileSettin
 
 /// Reads which layers have full attention.
 void read_layer_kinds(Model& model, const Family& family) {
-  const Spellings types_key = {"layer_types"};
-  auto every = model.number({"sliding_window_pattern", "full_attention_interval"}, family.full_every, 0);
-  every = model.number({"global_attn_every_n_layers"}, every, 0);
+  constexpr std::string_view types_key = "layer_types";
+  auto every = model.number("sliding_window_pattern full_attention_interval", family.number("full_every"), 0);
+  every = model.number("global_attn_every_n_layers", every, 0);
   bool has_linear = false;
-  bool has_others = every > 0 || family.window > 0;
+  bool has_others = every > 0 || family.number("window") > 0;
   if (const auto* types = model.settings.find(types_key)) {
     const auto is_full = [](const FileSetting& entry) { return entry.text == "full_attention"; };
     every = period_of(*types, is_full);
@@ -226,29 +140,30 @@ void read_layer_kinds(Model& model, const Family& family) {
     has_others = !std::ranges::all_of(types->entries, is_full);
     for (const auto& entry : types->entries) has_linear = has_linear || entry.text == "linear_attention";
   }
-  if (model.settings.has({"linear_num_value_heads"}) || has_linear || family.model_type == "qwen3_next") {
+  if (model.settings.has("linear_num_value_heads") || has_linear || family.model_type() == "qwen3_next") {
     model.put(
         "linear_attention",
         fmt::format("{{ key_heads: {}, value_heads: {}, key_head_size: {}, value_head_size: {}, "
                     "convolution: {} }}",
-                    model.number({"linear_num_key_heads"}, 16), model.number({"linear_num_value_heads"}, 32),
-                    model.number({"linear_key_head_dim"}, 128), model.number({"linear_value_head_dim"}, 128),
-                    model.number({"linear_conv_kernel_dim"}, 4)));
+                    model.number("linear_num_key_heads", 16), model.number("linear_num_value_heads", 32),
+                    model.number("linear_key_head_dim", 128), model.number("linear_value_head_dim", 128),
+                    model.number("linear_conv_kernel_dim", 4)));
     return model.put("full_attention_every", std::max(every, 1));
   }
-  const Spellings key = {"sliding_window", "attention_chunk_size"};
-  const bool is_off = model.settings.is_null(key) || !model.flag({"use_sliding_window"}, true);
-  const auto window = is_off ? 0 : model.number(key, family.window);
-  model.number({"max_window_layers"}, 0, 0);
-  const bool reaches = window > 0 && window < model.sequence;
+  constexpr std::string_view key = "sliding_window attention_chunk_size";
+  const bool is_off =
+      model.settings.is_null(key) || !model.flag("use_sliding_window", family.has("slides", true));
+  const auto window = model.number(key, family.number("window"));
+  model.number("max_window_layers", 0, 0);
+  const bool reaches = !is_off && window > 0 && window < model.sequence;
   if (!reaches || (!has_others && model.settings.has(types_key))) return;
   model.put("window", window);
   if (every > 1) model.put("full_attention_every", every);
 }
 
 void read_rotary_layers(Model& model, const Family& family) {
-  const Spellings list_key = {"no_rope_layers"};
-  auto every = model.number({"no_rope_layer_interval"}, family.no_rotary_every, 0);
+  constexpr std::string_view list_key = "no_rope_layers";
+  auto every = model.number("no_rope_layer_interval", family.number("no_rotary_every"), 0);
   const auto* list = model.settings.find(list_key);
   if (list != nullptr && !list->entries.empty()) {
     every = period_of(*list, [](const FileSetting& entry) { return entry.text == "0"; });
@@ -259,11 +174,12 @@ void read_rotary_layers(Model& model, const Family& family) {
 
 /// Shared experts as a number of experts of equal width.
 int read_shared(Model& model, const Family& family, int width) {
-  const Spellings count_key = {"n_shared_experts", "num_shared_experts"};
-  const Spellings width_key = {"shared_expert_intermediate_size", "shared_intermediate_size"};
-  if (!model.settings.has(width_key))
-    return is_null_or_missing(model, count_key) ? family.shared : model.number(count_key, 1, 0);
-  const auto shared = model.number(width_key, width, 0);
+  constexpr std::string_view count_key = "n_shared_experts num_shared_experts";
+  constexpr std::string_view width_key = "shared_expert_intermediate_size shared_intermediate_size";
+  if (model.settings.is_null(count_key)) return 0;
+  if (!model.settings.has(width_key) && family.number("shared_mlp") == 0)
+    return model.number(count_key, family.number("shared"), 0);
+  const auto shared = model.number(width_key, family.number("shared_mlp"), 0);
   model.require(
       width_key, shared % width == 0,
       fmt::format("the width {} of the shared expert is not divisible by an expert's, {}", shared, width));
@@ -271,78 +187,141 @@ int read_shared(Model& model, const Family& family, int width) {
 }
 
 void read_mlps(Model& model, const Family& family) {
-  const Spellings count_key = {"num_local_experts", "num_experts"};
-  const auto experts = model.settings.has({"n_routed_experts", "moe_num_experts"})
-                           ? model.number({"n_routed_experts", "moe_num_experts"}, 0, 0)
-                           : model.number(count_key, family.experts, 0);
-  const Spellings mlp_key = {"intermediate_size_mlp", "intermediate_size"};
-  if (experts <= 1) return model.put("mlp", model.number(mlp_key, family.of.mlp));
-  const bool is_llama4 = family.model_type == "llama4_text";
-  const auto width =
-      is_llama4 ? model.number({"intermediate_size"}, family.expert_mlp)
-                : model.number({"moe_intermediate_size"},
-                               family.expert_mlp > 0 ? family.expert_mlp
-                                                     : model.number({"intermediate_size"}, family.of.mlp));
-  const auto top_k = model.number({"num_experts_per_tok", "experts_per_token"}, family.top_k);
-  auto dense = model.number({"first_k_dense_replace"}, family.dense_layers, 0);
-  if (model.settings.has({"mlp_only_layers"})) dense = std::max(dense, model.read_dense_layers());
-  const auto every = model.number({"interleave_moe_layer_step", "decoder_sparse_step"}, family.every);
-  const Spellings list_key = {"moe_layers"};
+  constexpr std::string_view every_layer = "moe_layer_freq";
+  model.require(every_layer, model.number(every_layer, 1) == 1,
+                "gradway requires experts in all layers after the first dense ones");
+  constexpr std::string_view count_key = "num_local_experts num_experts";
+  const auto experts = model.settings.has("n_routed_experts moe_num_experts")
+                           ? model.number("n_routed_experts moe_num_experts", 0, 0)
+                           : model.number(count_key, family.number("experts"), 0);
+  const auto standard =
+      family.number("mlp") > 0 ? family.number("mlp") : model.hidden * model.number("expansion_ratio", 4);
+  const auto mlp = model.number("intermediate_size n_inner ffn_dim ffn_hidden_size", standard);
+  const auto dense_mlp =
+      model.number("intermediate_size_mlp", family.model_type() == "llama4_text" ? standard : mlp);
+  if (experts <= 1) return model.put("mlp", dense_mlp);
+  const auto expert_mlp = family.number("expert_mlp") > 0 ? family.number("expert_mlp") : mlp;
+  const auto width = family.model_type() == "llama4_text" ? model.number("intermediate_size", expert_mlp)
+                                                          : model.number("moe_intermediate_size", expert_mlp);
+  constexpr std::string_view top_k_key = "num_experts_per_tok experts_per_token";
+  model.require(top_k_key, family.number("top_k", 2) > 0 || model.settings.has(top_k_key),
+                "the file has no 'num_experts_per_tok'");
+  const auto top_k = model.number(top_k_key, family.number("top_k", 2));
+  auto dense = model.number("first_k_dense_replace", family.number("dense_layers"), 0);
+  if (model.settings.has("mlp_only_layers")) dense = std::max(dense, model.read_dense_layers());
+  const auto every = model.number("interleave_moe_layer_step decoder_sparse_step", family.number("every", 1));
+  constexpr std::string_view list_key = "moe_layers";
   if (const auto* list = model.settings.find(list_key)) {
     for (std::size_t i = 0; i < list->entries.size(); ++i)
       model.require(list_key, list->entries[i].text == std::to_string((i + 1) * every - 1),
                     "gradway supports experts in every n-th layer only");
   }
-  if (dense > 0 || every > 1) {
-    model.put("mlp", is_llama4 ? model.number({"intermediate_size_mlp"}, family.of.mlp)
-                               : model.number({"intermediate_size"}, family.of.mlp));
-  } else {
-    model.number(mlp_key, family.of.mlp);
-  }
+  if (dense > 0 || every > 1) model.put("mlp", dense_mlp);
   const auto shared = read_shared(model, family, width);
   std::string further_keys;
   const auto add = [&](const char* key, auto value) { further_keys += fmt::format(", {}: {}", key, value); };
   if (shared > 0) add("shared", shared);
-  if (shared > 0 && family.shared_gate) add("shared_gate", true);
-  if (dense > 0) add("dense_layers", dense);
+  if (shared > 0 && family.has("shared_gate")) add("shared_gate", true);
+  if (dense > 0 || !family.value("dense_layers").empty()) add("dense_layers", dense);
   if (every > 1) add("every", every);
-  if (family.expert_bias) add("bias", true);
-  if (family.router_bias) add("router_bias", true);
+  if (family.has("expert_bias")) add("bias", true);
+  if (family.has("router_bias")) add("router_bias", true);
   model.put_experts(experts, top_k, width, further_keys);
 }
 
-void read(Model& model, const Family& family) {
-  model.read_blocks(family.of);
-  model.read_sequence({"max_position_embeddings"}, family.of.positions);
+// What no trait says of a family.
+
+void read_gpt2(Model& model, Family&) {
+  model.reject("add_cross_attention", "gradway does not support cross attention in GPT-2");
+  if (model.flag("multi_query", false)) model.put("kv_heads", 1);
+}
+
+void read_opt(Model& model, Family& family) {
+  model.require("do_layer_norm_before", model.flag("do_layer_norm_before", true),
+                "gradway only supports norms before attention and MLP, not after them");
+  model.require("word_embed_proj_dim", model.number("word_embed_proj_dim", model.hidden) == model.hidden,
+                "gradway requires embeddings of the width of the blocks");
+  if (model.flag("enable_bias", true)) return;
+  family.set("attention_bias", "false");
+  family.set("mlp_bias", "false");
+}
+
+void read_phi(Model& model, Family&) {
+  model.reject("qk_layernorm", "gradway only supports RMSNorms for queries and keys");
+}
+
+void read_falcon(Model& model, Family& family) {
+  const bool is_new = model.flag("new_decoder_architecture", false);
+  const bool one_kv_head = model.flag("multi_query", true);
+  const auto kv_heads = model.number("num_kv_heads n_head_kv", model.heads);
+  model.put("kv_heads", is_new ? kv_heads : one_kv_head ? 1 : model.heads);
+  const auto norms = model.number("num_ln_in_parallel_attn", is_new ? 2 : 1);
+  const bool is_parallel = model.flag("parallel_attn", true) || is_new;
+  if (is_parallel) family.set("blocks", is_new && norms == 2 ? "parallel" : "parallel_one_norm");
+  if (model.flag("alibi", false)) family.set("position", "alibi");
+}
+
+void read_mpt(Model& model, Family&) {
+  constexpr std::string_view key = "attn_config.attn_type";
+  model.require(key, model.settings.text(key).value_or("multihead_attention") == "multihead_attention",
+                "the MPT of transformers has as many key heads as query heads");
+}
+
+struct Rule {
+  std::string_view model_type;
+  void (*read)(Model&, Family&);
+};
+constexpr auto rules = std::to_array<Rule>(
+    {{"gpt2", read_gpt2}, {"opt", read_opt}, {"phi", read_phi}, {"falcon", read_falcon}, {"mpt", read_mpt}});
+
+void read(Model& model, Family family) {
+  const auto sizes = family.sizes();
+  model.read_blocks(sizes);
+  const bool is_learned = family.value("position") == "learned";
+  const auto rows = model.read_sequence("max_position_embeddings n_positions n_ctx seq_length max_seq_len",
+                                        sizes.positions, is_learned);
+  for (const auto& special : rules)
+    if (special.model_type == family.model_type()) special.read(model, family);
   read_norms(model, family);
-  model.put("positions", "rotary");
-  model.read_activation({"hidden_act", "hidden_activation"}, std::string{family.activation}, family.gated);
+  const auto position = family.value("position");
+  if (!is_learned) model.put("positions", position.empty() ? "rotary" : position);
+  if (is_learned) model.put("position_rows", rows + family.number("position_offset"));
+  if (family.has("embedding_norm")) model.put("embedding_norm", true);
+  const auto activation = family.value("activation");
+  if (activation != "none")
+    model.read_activation("hidden_act hidden_activation activation_function activation",
+                          activation.empty() ? "silu" : std::string{activation}, family.has("gated", true));
   read_heads(model, family);
+  if (position.empty() && !family.has("latent")) read_rotary_share(model, family);
   read_layer_kinds(model, family);
-  read_rotary_layers(model, family);
-  const Spellings cap_key = {"final_logit_softcapping"};
-  if (!model.settings.is_null(cap_key) && (family.soft_cap || model.settings.has(cap_key))) {
+  if (position.empty()) read_rotary_layers(model, family);
+  constexpr std::string_view cap_key = "final_logit_softcapping";
+  if (!model.settings.is_null(cap_key) && (family.has("soft_cap") || model.settings.has(cap_key))) {
     model.settings.find(cap_key);
     model.put("logit_soft_cap", true);
   }
-  model.read_dropout({"resid_pdrop", "residual_dropout"}, 0, 0);
+  model.read_dropout(family.share("dropout", 0), family.share("attention_dropout", 0));
   read_mlps(model, family);
 }
 
 /// A family for a model_type that gradway does not know, by the keys of the file.
 Family family_of_keys(Model& model) {
-  Family family{.model_type = {}};
-  family.layer_norm = !model.settings.has({"rms_norm_eps", "norm_eps"}) &&
-                      model.settings.has({"layer_norm_eps", "layer_norm_epsilon"});
-  const auto activation = model.settings.text({"hidden_act", "hidden_activation"}).value_or("silu");
-  family.gated = !family.layer_norm || activation == "silu" || activation == "swish";
-  family.norm_bias = family.layer_norm && !family.gated;
-  family.attention_bias = family.norm_bias;
-  family.gate = model.flag({"attn_output_gate"}, false);
+  if (model.settings.has("kv_lora_rank")) return *family_of("deepseek_v3");
+  const bool layer_norm =
+      !model.settings.has("rms_norm_eps norm_eps") && model.settings.has("layer_norm_eps layer_norm_epsilon");
+  const auto activation = model.settings.text("hidden_act hidden_activation").value_or("silu");
+  const bool gated = !layer_norm || activation == "silu" || activation == "swish";
+  Family family{{.kind = "family", .words = {""}, .values = {{"mlp", "11008"}}}};
+  const auto set = [&](const char* name, bool value) { family.set(name, value ? "true" : "false"); };
+  set("layer_norm", layer_norm);
+  set("gated", gated);
+  set("norm_bias", layer_norm && !gated);
+  set("attention_bias", layer_norm && !gated);
+  set("gate", model.flag("attn_output_gate", false));
   for (const auto* key : {"use_qk_norm", "qk_norm", "qk_layernorm"}) {
-    if (!model.settings.has({key})) continue;
-    family.qk_norm = "true";
-    family.qk_norm_key = key;
+    if (!model.settings.has(key)) continue;
+    family.set("qk_norm", "true");
+    family.set("qk_norm_key", key);
   }
   return family;
 }
@@ -350,24 +329,16 @@ Family family_of_keys(Model& model) {
 }  // namespace
 
 bool read_known_decoder(HuggingFaceModel& model, std::string_view model_type) {
-  const auto family = std::ranges::find(families, model_type, &Family::model_type);
-  if (family == families.end()) return false;
-  read(model, *family);
-  return true;
-}
-
-std::vector<std::string_view> known_decoders() {
-  std::vector<std::string_view> names;
-  for (const auto& family : families) names.push_back(family.model_type);
-  return names;
+  auto family = family_of(model_type);
+  if (family) read(model, std::move(*family));
+  return family.has_value();
 }
 
 std::vector<std::string_view> missing_decoder_keys(HuggingFaceModel& model) {
   std::vector<std::string_view> missing;
   for (const auto key : {"hidden_size", "num_hidden_layers", "num_attention_heads", "vocab_size"})
-    if (!model.settings.has({key})) missing.push_back(key);
-  if (!model.settings.has({"intermediate_size", "moe_intermediate_size"}))
-    missing.push_back("intermediate_size");
+    if (!model.settings.has(key)) missing.push_back(key);
+  if (!model.settings.has("intermediate_size moe_intermediate_size")) missing.push_back("intermediate_size");
   return missing;
 }
 

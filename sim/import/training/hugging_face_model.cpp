@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/text.hpp"
+
 namespace gradway {
 namespace {
 
@@ -17,21 +19,17 @@ constexpr auto experts_everywhere = "gradway requires experts in all layers afte
 
 }  // namespace
 
-int HuggingFaceModel::number(Spellings keys, int otherwise, int least) {
+int HuggingFaceModel::number(std::string_view keys, int otherwise, int least) {
   return settings.whole_number(keys, least, max_number).value_or(otherwise);
 }
 
-void HuggingFaceModel::put(std::string key, bool value) {
-  draft.keys.emplace_back(std::move(key), value ? "true" : "false");
-}
-
-void HuggingFaceModel::require(Spellings keys, bool is_supported, const std::string& message) {
+void HuggingFaceModel::require(std::string_view keys, bool is_supported, const std::string& message) {
   if (!is_supported)
     settings.problem(settings.where(keys), message,
                      "describe the model in a model file: docs/my-model.md shows how");
 }
 
-int HuggingFaceModel::read_sequence(Spellings keys, int otherwise, bool has_rows) {
+int HuggingFaceModel::read_sequence(std::string_view keys, int otherwise, bool has_rows) {
   const auto positions = number(keys, otherwise);
   if (asked_ && has_rows && *asked_ > positions)
     settings.problem(settings.where(keys),
@@ -47,7 +45,7 @@ int HuggingFaceModel::read_sequence(Spellings keys, int otherwise, bool has_rows
   return positions;
 }
 
-void HuggingFaceModel::read_activation(Spellings keys, const std::string& otherwise, bool is_gated) {
+void HuggingFaceModel::read_activation(std::string_view keys, const std::string& otherwise, bool is_gated) {
   const auto name = settings.text(keys).value_or(otherwise);
   // gelu_pytorch_tanh and gelu_fast are kernels, as gelu is.
   const bool is_gelu = name.starts_with("gelu");
@@ -59,71 +57,35 @@ void HuggingFaceModel::read_activation(Spellings keys, const std::string& otherw
                    is_gated ? "expected silu, gelu or gelu_pytorch_tanh" : "expected gelu, gelu_new or relu");
 }
 
-void HuggingFaceModel::read_blocks(const Defaults& defaults, Spellings layers, Spellings heads_key,
-                                   Spellings hidden_key) {
+void HuggingFaceModel::read_blocks(const Defaults& defaults) {
   put("kind", "decoder");
-  put("layers", number(layers, defaults.layers));
-  heads = number(heads_key, defaults.heads);
-  hidden = number(hidden_key, defaults.hidden);
+  put("layers", number("num_hidden_layers n_layer n_layers", defaults.layers));
+  heads = number("num_attention_heads n_head n_heads", defaults.heads);
+  hidden = number("hidden_size n_embd n_embed d_model", defaults.hidden);
   put("heads", heads);
   put("hidden", hidden);
-  put("vocabulary", number({"vocab_size"}, defaults.vocabulary));
-  put("tied_output", flag({"tie_word_embeddings"}, defaults.tied));
-}
-
-void HuggingFaceModel::read_blocks(const Defaults& defaults) {
-  read_blocks(defaults, {"num_hidden_layers", "n_layer"}, {"num_attention_heads", "n_head"},
-              {"hidden_size", "n_embd"});
-}
-
-void HuggingFaceModel::read_llama_like(const Defaults& defaults, const std::string& activation) {
-  read_blocks(defaults);
-  read_sequence({"max_position_embeddings"}, defaults.positions);
-  put("bias", false);
-  put("norm", "rms_norm");
-  put("positions", "rotary");
-  read_activation({"hidden_act", "hidden_activation"}, activation, true);
+  put("vocabulary", number("vocab_size", defaults.vocabulary));
+  put("tied_output", flag("tie_word_embeddings", defaults.tied));
 }
 
 void HuggingFaceModel::read_kv_heads(const Defaults& defaults) {
-  put("kv_heads", number({"num_key_value_heads"}, defaults.kv_heads > 0 ? defaults.kv_heads : heads));
-  const auto head = number({"head_dim"}, defaults.head_size);
+  put("kv_heads", number("num_key_value_heads", defaults.kv_heads > 0 ? defaults.kv_heads : heads));
+  const auto head = number("head_dim", defaults.head_size);
   head_size = head;
   if (head > 0) put("head_size", head);
 }
 
-void HuggingFaceModel::read_attention_bias() {
-  if (!flag({"attention_bias"}, false)) return;
-  put("qkv_bias", true);
-  put("attention_output_bias", true);
-}
-
-void HuggingFaceModel::read_window(int otherwise, bool is_used) {
-  const Spellings key = {"sliding_window"};
-  const Spellings types_key = {"layer_types"};
-  const auto window = settings.is_null(key) ? 0 : number(key, otherwise);
-  bool slides = true;
-  if (const auto* types = settings.find(types_key)) {
-    const auto is_full = [](const FileSetting& entry) { return entry.text == "full_attention"; };
-    slides = !std::ranges::any_of(types->entries, is_full);
-    require(types_key, slides || std::ranges::all_of(types->entries, is_full),
-            "gradway supports windows in all layers of this family, or in none");
-  }
-  if (is_used && slides && window > 0 && window < sequence) put("window", window);
-}
-
-void HuggingFaceModel::read_dropout(Spellings keys, double otherwise, double of_attention) {
-  const auto at_least_0 = [&](Spellings dropout_keys, double missing) {
-    return settings.number(dropout_keys, 0).value_or(missing);
-  };
-  double most = 0;
-  for (const auto key : keys.all()) most = std::max(most, at_least_0({key}, otherwise));
+void HuggingFaceModel::read_dropout(double otherwise, double of_attention) {
+  std::optional<double> most;
+  for (const auto* key : {"resid_pdrop", "residual_dropout", "hidden_dropout", "dropout", "emb_pdrop"})
+    if (const auto given = settings.number(key, 0)) most = std::max(most.value_or(0), *given);
+  most = most.value_or(otherwise);
   for (const auto* key : {"embd_pdrop", "embedding_dropout", "activation_dropout"})
-    most = std::max(most, at_least_0({key}, 0));
-  auto attention = at_least_0({"attention_dropout", "attn_pdrop"}, of_attention);
-  attention = at_least_0({"attention_probs_dropout_prob", "attn_config.attn_pdrop"}, attention);
-  if (most > 0) put("dropout", true);
-  if ((attention > 0) != (most > 0)) put("attention_dropout", attention > 0);
+    most = std::max(*most, settings.number(key, 0).value_or(0));
+  auto attention = settings.number("attention_dropout attn_pdrop", 0).value_or(of_attention);
+  attention = settings.number("attention_probs_dropout_prob attn_config.attn_pdrop", 0).value_or(attention);
+  if (*most > 0) put("dropout", true);
+  if ((attention > 0) != (*most > 0)) put("attention_dropout", attention > 0);
 }
 
 void HuggingFaceModel::put_rotary_share(double share) {
@@ -133,8 +95,8 @@ void HuggingFaceModel::put_rotary_share(double share) {
 }
 
 int HuggingFaceModel::read_dense_layers() {
-  const Spellings key = {"mlp_only_layers"};
-  require({"decoder_sparse_step"}, number({"decoder_sparse_step"}, 1) == 1, experts_everywhere);
+  constexpr std::string_view key = "mlp_only_layers";
+  require("decoder_sparse_step", number("decoder_sparse_step", 1) == 1, experts_everywhere);
   const auto* list = settings.find(key);
   if (list == nullptr) return 0;
   for (std::size_t i = 0; i < list->entries.size(); ++i)
@@ -144,7 +106,7 @@ int HuggingFaceModel::read_dense_layers() {
 
 void HuggingFaceModel::put_experts(int number, int top_k, int mlp, const std::string& further_keys) {
   put("experts", fmt::format("{{ number: {}, top_k: {}, mlp: {}{} }}", number, top_k, mlp, further_keys));
-  const Spellings version_key = {"transformers_version"};
+  constexpr std::string_view version_key = "transformers_version";
   if (const auto version = settings.text(version_key); version && version->starts_with("4."))
     settings.note(
         version_key,

@@ -3,6 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "sim/import/training/scenario_draft.hpp"
 #include "sim/import/training/trainer_settings.hpp"
@@ -23,55 +27,45 @@ struct Defaults {
 /// Reads a model's keys from config.json, part by part.
 class HuggingFaceModel {
  public:
-  using Spellings = TrainerSettings::Spellings;
-
   HuggingFaceModel(const SettingsFile& file, std::optional<int> asked)
-      : settings{file, dialects::hugging_face}, asked_{asked} {
+      : settings{file, dialects::hugging_face()}, asked_{asked} {
     draft.trainer = "Hugging Face";
     draft.file = file.text.name;
   }
 
   TrainerSettings settings;
-  ModelDraft draft{};
+  Draft draft{};
   // Values read so far.
   int heads = 1;
   int hidden = 1;
   int sequence = 0;
   int head_size = 0;  ///< 0: hidden / heads.
 
-  int number(Spellings keys, int otherwise, int least = 1);
-  bool flag(Spellings keys, bool otherwise) { return settings.boolean(keys).value_or(otherwise); }
-  void put(std::string key, int value) { put(std::move(key), std::to_string(value)); }
-  void put(std::string key, bool value);
-  void put(std::string key, std::string value) { draft.keys.emplace_back(std::move(key), std::move(value)); }
-  void put(std::string key, std::string_view value) { put(std::move(key), std::string{value}); }
-  void put(std::string key, const char* value) { put(std::move(key), std::string{value}); }
+  int number(std::string_view keys, int otherwise, int least = 1);
+  bool flag(std::string_view keys, bool otherwise) { return settings.boolean(keys).value_or(otherwise); }
+  template <class Value>
+  void put(std::string key, const Value& value) {
+    draft.keys.emplace_back(std::move(key), fmt::format("{}", value));
+  }
 
   /// Adds a problem unless `is_so`: gradway does not support other values.
-  void require(Spellings keys, bool is_supported, const std::string& message);
-  void reject(Spellings keys, const std::string& message) { require(keys, !flag(keys, false), message); }
+  void require(std::string_view keys, bool is_supported, const std::string& message);
+  void reject(std::string_view keys, const std::string& message) {
+    require(keys, !flag(keys, false), message);
+  }
 
   // Parts that several families share.
   /// @param has_rows whether positions are learned, so that a sample cannot be longer @return number of
   /// positions
-  int read_sequence(Spellings keys, int otherwise, bool has_rows = false);
+  int read_sequence(std::string_view keys, int otherwise, bool has_rows = false);
 
-  void read_activation(Spellings keys, const std::string& otherwise, bool is_gated);
-  void read_blocks(const Defaults& defaults, Spellings layers, Spellings heads_key, Spellings hidden_key);
+  void read_activation(std::string_view keys, const std::string& otherwise, bool is_gated);
   void read_blocks(const Defaults& defaults);
 
-  /// The parts shared by decoders after Llama, except the MLP.
-  void read_llama_like(const Defaults& defaults, const std::string& activation = "silu");
   void read_kv_heads(const Defaults& defaults);
-  void read_mlp(const Defaults& defaults) { put("mlp", number({"intermediate_size"}, defaults.mlp)); }
-  /// Biases of all four projections, as in Llama.
-  void read_attention_bias();
-
   /// Dropout after attention and MLP, and of attention's probabilities. @param otherwise, of_attention
   /// defaults
-  void read_dropout(Spellings keys, double otherwise, double of_attention);
-  /// @param otherwise default in tokens; 0: no window
-  void read_window(int otherwise, bool is_used);
+  void read_dropout(double otherwise, double of_attention);
   /// @param share of a head that is rotated
   void put_rotary_share(double share);
   /// Number of dense layers, which must be the first ones.
@@ -82,5 +76,21 @@ class HuggingFaceModel {
  private:
   std::optional<int> asked_;  ///< Tokens per sample given by the user.
 };
+
+// Readers of config.json of these families.
+void read_t5(HuggingFaceModel& model);
+void read_bert(HuggingFaceModel& model);
+void read_modernbert(HuggingFaceModel& model);
+void read_whisper(HuggingFaceModel& model);
+void read_vit(HuggingFaceModel& model);
+
+/// Reads a decoder of a family whose differences from Llama are in a table. @return whether it is in the
+/// table
+bool read_known_decoder(HuggingFaceModel& model, std::string_view model_type);
+
+/// The keys that a file of unknown model_type needs to be read as a decoder, and lacks.
+std::vector<std::string_view> missing_decoder_keys(HuggingFaceModel& model);
+/// Reads a decoder by its keys alone. @pre no key is missing
+void read_decoder_by_keys(HuggingFaceModel& model);
 
 }  // namespace gradway

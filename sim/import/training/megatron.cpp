@@ -22,8 +22,8 @@ constexpr int gpt2_vocabulary = 50257;  // Size of the published files of GPT2BP
 class Megatron {
  public:
   Megatron(const ArgumentSettings& arguments, const DraftOptions& options, const std::string& name)
-      : arguments_{arguments}, settings_{arguments.file, dialects::megatron}, options_{options} {
-    model_.trainer = dialects::megatron.trainer;
+      : arguments_{arguments}, settings_{arguments.file, dialects::megatron()}, options_{options} {
+    model_.trainer = dialects::megatron().trainer;
     model_.file = arguments.file.text.name;
     keys_.put("model", options.model.empty() ? name : options.model);
   }
@@ -37,6 +37,7 @@ class Megatron {
     const auto& named = options_.model;
     if (layers_ == 0 && !named.empty() && options_.blocks_of) layers_ = options_.blocks_of(named);
     read_precision();
+    keys_.put("strategy.kind", "distributed_optimizer");
     keys_.read(settings_);
     tensor_ = keys_.ranks("parallel.tensor");
     pipeline_ = keys_.ranks("parallel.pipeline");
@@ -57,13 +58,13 @@ class Megatron {
   using Key = std::string_view;
 
   int number(Key key, int otherwise, int least = 1) {
-    return settings_.whole_number({key}, least, max_argument).value_or(otherwise);
+    return settings_.whole_number(key, least, max_argument).value_or(otherwise);
   }
-  bool flag(Key key) { return settings_.boolean({key}).value_or(false); }
+  bool flag(Key key) { return settings_.boolean(key).value_or(false); }
 
   /// Reads a required argument; 0 after a problem.
   int required(Key key) {
-    if (settings_.has({key})) return number(key, 0);
+    if (settings_.has(key)) return number(key, 0);
     std::string argument{key};
     std::ranges::replace(argument, '_', '-');
     settings_.problem(settings_.whole(), fmt::format("the file has no '--{}'", argument),
@@ -72,13 +73,13 @@ class Megatron {
   }
 
   /// Reads an argument of the shape, which is required unless the options name a model; 0 if missing.
-  int required_shape(Key key) { return options_.model.empty() || settings_.has({key}) ? required(key) : 0; }
+  int required_shape(Key key) { return options_.model.empty() || settings_.has(key) ? required(key) : 0; }
 
   void read_sequence() {
     const Key key = "seq_length";
-    const auto file_sequence = settings_.whole_number({key}, 1, max_argument);
-    sequence_ = sequence_of(settings_, options_, {key}, file_sequence).value_or(0);
-    if (!file_sequence && !options_.sequence && !settings_.has({key})) required(key);
+    const auto file_sequence = settings_.whole_number(key, 1, max_argument);
+    sequence_ = sequence_of(settings_, options_, key, file_sequence).value_or(0);
+    if (!file_sequence && !options_.sequence && !settings_.has(key)) required(key);
   }
 
   void require(Key key, bool is_supported, const std::string& message, const std::string& hint) {
@@ -86,18 +87,12 @@ class Megatron {
   }
 
   void read_layout() {
-    const bool is_sequence = keys_.has("parallel.sequence");
-    const bool overlaps = flag("tp_comm_overlap");  // Megatron-LM only supports it with sequence parallelism.
-    const bool waits = flag("no_async_tensor_model_parallel_allreduce");
-    if (is_sequence && overlaps) keys_.put("parallel.overlap", "userbuffers");
-    if (tensor_ > 1 && !is_sequence && waits) keys_.put("parallel.overlap", "none");
     read_experts_layout();
     const auto chunks = read_chunks();
     if (chunks > 1) {
       keys_.put("parallel.virtual", chunks);
       keys_.put("parallel.schedule", "interleaved");
     }
-    if (flag("use_tp_pp_dp_mapping")) keys_.put("parallel.order", "tp-cp-ep-pp-dp");
   }
 
   int read_chunks() {
@@ -119,16 +114,16 @@ class Megatron {
     // Megatron-LM accepts it without experts.
     if (number("num_experts", 0, 0) > 0 && expert_tensor > 1)
       keys_.put("parallel.expert_tensor", expert_tensor);
-    const auto dispatcher = settings_.text({"moe_token_dispatcher_type"}).value_or("");
-    static_cast<void>(settings_.text({"moe_flex_dispatcher_backend"}));
+    const auto dispatcher = settings_.text("moe_token_dispatcher_type").value_or("");
+    static_cast<void>(settings_.text("moe_flex_dispatcher_backend"));
     if (has_ranks && (flag("moe_enable_deepep") || dispatcher == "flex"))
       keys_.put("parallel.expert_dispatch", "deepep");
     const Key capacity = "moe_expert_capacity_factor";
-    const auto factor = settings_.number({capacity}, 0);
+    const auto factor = settings_.number(capacity, 0);
     if (!factor) return;
     keys_.put("parallel.expert_capacity_factor", fmt::format("{}", *factor));
     if (!flag("moe_pad_expert_input_to_capacity"))
-      settings_.note({capacity}, "gradway pads the rows of each expert to its capacity");
+      settings_.note(capacity, "gradway pads the rows of each expert to its capacity");
   }
 
   int read_gpus() {
@@ -175,11 +170,22 @@ class Megatron {
     if (accumulate > 1) keys_.put("job.accumulate", accumulate);
     if (!options_.model.empty()) keys_.put("job.sequence", sequence_);
     keys_.put("job.framework", "megatron");
-    keys_.put("job.attention", attention_word(settings_));
+    read_attention();
     read_loss();
     keys_.put("job.fusions", fusions_word(settings_));
     read_recompute();
     keys_.put("job.cuda_graphs", cuda_graphs_word(settings_));
+  }
+
+  void read_attention() {
+    const bool is_flash = flag("use_flash_attn");
+    if (is_flash && !settings_.has("attention_backend")) keys_.put("job.attention", "flash");
+    constexpr std::string_view modules = "transformer_impl";
+    if (settings_.text(modules).value_or("") != "local") return;
+    // Separate kernels compute attention, whatever the backend is. @source Megatron-Core,
+    // transformer/dot_product_attention.py
+    settings_.note(modules, "gradway has Transformer Engine's kernels for all layers but attention");
+    keys_.put("job.attention", "math");
   }
 
   void read_precision() {
@@ -199,9 +205,9 @@ class Megatron {
 
   /// Returns the fp8 recipe; empty if the job has another precision.
   std::string read_fp8() {
-    constexpr TrainerSettings::Spellings format_key = {"fp8_format"};
+    constexpr std::string_view format_key = "fp8_format";
     const auto format = settings_.text(format_key).value_or("");
-    auto recipe = settings_.text({"fp8_recipe"}).value_or("delayed");
+    auto recipe = settings_.text("fp8_recipe").value_or("delayed");
     if (format.empty()) return {};
     if (format != "e4m3" && format != "hybrid")
       settings_.problem(settings_.where(format_key), fmt::format("invalid fp8 format '{}'", format),
@@ -210,53 +216,51 @@ class Megatron {
       settings_.note(format_key, fmt::format("gradway combines fp8 with bf16, not with {}", precision_));
     constexpr std::array<std::string_view, 4> known{"delayed", "tensorwise", "blockwise", "mxfp8"};
     if (std::ranges::find(known, recipe) != known.end()) return recipe;
-    settings_.note({"fp8_recipe"}, "gradway does not know this recipe: tensorwise is assumed");
+    settings_.note("fp8_recipe", "gradway does not know this recipe: tensorwise is assumed");
     return "tensorwise";
   }
 
   /// Without Triton's kernel, Megatron-LM compiles parts of the loss, whose tensors stay the same.
   void read_loss() {
     const bool is_fused = flag("cross_entropy_loss_fusion");
-    const auto kernel = settings_.text({"cross_entropy_fusion_impl"}).value_or("native");
+    const auto kernel = settings_.text("cross_entropy_fusion_impl").value_or("native");
     if (is_fused && kernel == "te") keys_.put("job.fused_loss", "true");
   }
 
   void read_recompute() {
     const Key key = "recompute_granularity";
-    const auto granularity = settings_.text({key}).value_or(flag("recompute_activations") ? "selective" : "");
-    const auto method = settings_.text({"recompute_method"}).value_or("");
+    const auto granularity = settings_.text(key).value_or(flag("recompute_activations") ? "selective" : "");
+    const auto method = settings_.text("recompute_method").value_or("");
     const auto layers = number("recompute_num_layers", 1);
     require(key, granularity.empty() || granularity == "full" || granularity == "selective",
             fmt::format("invalid granularity '{}'", granularity), "expected full or selective");
     keys_.put("job.recompute", granularity);
     const bool recomputes_all = method == "block" ? layers * pipeline_ >= layers_ : layers == 1;
     if (granularity == "full" && !recomputes_all)
-      settings_.note({"recompute_num_layers"}, "gradway recomputes each block from its own input");
-    const auto modules = settings_.words({"recompute_modules"});
+      settings_.note("recompute_num_layers", "gradway recomputes each block from its own input");
+    const auto modules = settings_.words("recompute_modules");
     const bool is_core = modules.empty() || (modules.size() == 1 && modules.front().text == "core_attn");
     if (granularity == "selective" && !is_core)
-      settings_.note({"recompute_modules"}, "gradway recomputes the core of attention");
+      settings_.note("recompute_modules", "gradway recomputes the core of attention");
   }
 
   void read_strategy() {
-    keys_.put("strategy.kind", "distributed_optimizer");
-    if (!flag("use_distributed_optimizer")) keys_.put("strategy.shard_optimizer", "false");
-    if (const auto size = settings_.number({"ddp_bucket_size"}, 1))
+    if (const auto size = settings_.number("ddp_bucket_size", 1))
       keys_.put("strategy.bucket_size", elements_text(*size));
     // In bf16 jobs fp32 by default; in fp16 jobs as the parameters.
     const bool in_fp32 = flag("accumulate_allreduce_grads_in_fp32");
     const bool in_bf16 = flag("grad_reduce_in_bf16");
     const bool in_half = precision_ == "bf16" ? in_bf16 : precision_ == "fp16" && !in_fp32;
     if (in_half) keys_.put("strategy.grad_reduce_dtype", precision_);
-    if (flag("no_gradient_accumulation_fusion")) keys_.put("strategy.gradient_accumulation_fusion", "false");
   }
 
   void read_optimizer() {
-    const auto name = settings_.text({"optimizer"}).value_or("adam");
+    const auto name = settings_.text("optimizer").value_or("adam");
     // FusedAdam of Transformer Engine or Apex. SGD has a default momentum of 0.9.
-    keys_.put("optimizer", name == "sgd" ? "sgd_momentum" : optimizer_word(name, true));
+    keys_.put("optimizer",
+              name == "sgd" ? "sgd_momentum" : optimizer_word(settings_, "optimizer", name, true));
     if (!keys_.has("optimizer"))
-      settings_.note({"optimizer"},
+      settings_.note("optimizer",
                      "gradway does not support this optimizer, so sgd is assumed; set 'optimizer: "
                      "adamw_fused' in the scenario");
   }
@@ -286,7 +290,7 @@ class Megatron {
   /// The vocabulary is padded to equal shards of the tensor ranks:
   /// megatron/core/tokenizers/utils/build_tokenizer.py.
   void read_vocabulary() {
-    const auto tokenizer = settings_.text({"tokenizer_type"}).value_or("");
+    const auto tokenizer = settings_.text("tokenizer_type").value_or("");
     const auto padded = number("padded_vocab_size", 0);
     const auto size = number("vocab_size", tokenizer == "GPT2BPETokenizer" ? gpt2_vocabulary : 0);
     const auto multiple = number("make_vocab_size_divisible_by", 128);
@@ -300,7 +304,7 @@ class Megatron {
 
   void read_biases() {
     const Key key = "normalization";
-    const auto norm = settings_.text({key}).value_or("LayerNorm");
+    const auto norm = settings_.text(key).value_or("LayerNorm");
     require(key, norm == "LayerNorm" || norm == "RMSNorm", fmt::format("invalid normalization '{}'", norm),
             "expected LayerNorm or RMSNorm");
     is_rms_ = norm == "RMSNorm";
@@ -319,14 +323,14 @@ class Megatron {
 
   void read_positions(bool is_latent) {
     const Key key = "position_embedding_type";
-    auto type = settings_.text({key}).value_or("learned_absolute");
+    auto type = settings_.text(key).value_or("learned_absolute");
     if (flag("use_rotary_position_embeddings")) type = "rope";
     if (is_latent && type == "learned_absolute") {  // Latent attention always rotates a part of each head.
       type = "rope";
       settings_.note_missing("positions: gradway has no learned positions beside those of latent attention");
     }
     const bool none = flag("no_position_embedding");
-    const auto share = settings_.number({"rotary_percent"}, 0).value_or(1);
+    const auto share = settings_.number("rotary_percent", 0).value_or(1);
     const auto rows = number("max_position_embeddings", sequence_);
     if (type == "rope" || type == "yarn" || type == "mrope") {
       put("positions", "rotary");
@@ -352,7 +356,7 @@ class Megatron {
     if (size > 0 && size * heads_ != hidden_) put("head_size", size);
     if (!has_norms) return;
     put("qk_norm", true);
-    if (!is_rms_) settings_.note({"qk_layernorm"}, "gradway only supports RMSNorms for queries and keys");
+    if (!is_rms_) settings_.note("qk_layernorm", "gradway only supports RMSNorms for queries and keys");
   }
 
   void read_latent() {
@@ -370,7 +374,7 @@ class Megatron {
     if (is_gated) put("activation", "swiglu");
     if (is_relu) {
       put("activation", "relu");
-      settings_.note({"squared_relu"}, "gradway uses relu without the square");
+      settings_.note("squared_relu", "gradway uses relu without the square");
     }
     // Default of arguments.py: two thirds of 4 x hidden, in whole multiples of 64.
     const auto width =
@@ -401,7 +405,7 @@ class Megatron {
   /// Reads moe_layer_freq: 1, or a Python list such as ([0]*3+[1]*58).
   int read_dense_layers() {
     const Key key = "moe_layer_freq";
-    const auto* setting = settings_.find({key});
+    const auto* setting = settings_.find(key);
     if (setting == nullptr || setting->text == "1") return 0;
     std::string text = setting->text;
     std::erase_if(text, [](char c) { return c == ' ' || c == '(' || c == ')'; });
@@ -421,8 +425,8 @@ class Megatron {
   }
 
   void read_dropout() {
-    const auto attention = settings_.number({"attention_dropout"}, 0).value_or(0.1);
-    const auto hidden = settings_.number({"hidden_dropout"}, 0).value_or(0.1);
+    const auto attention = settings_.number("attention_dropout", 0).value_or(0.1);
+    const auto hidden = settings_.number("hidden_dropout", 0).value_or(0.1);
     if (attention > 0 || hidden > 0) put("dropout", true);
     if (options_.model.empty() && (attention > 0) != (hidden > 0))
       settings_.note_missing(fmt::format(
@@ -434,7 +438,7 @@ class Megatron {
   TrainerSettings settings_;
   const DraftOptions& options_;
   DraftedKeys keys_{};
-  ModelDraft model_{};
+  Draft model_{};
   std::string precision_{};
   int layers_ = 0;
   int hidden_ = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of NeMo's and Megatron-Bridge's YAML as Megatron-LM's arguments.
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -12,64 +11,6 @@ namespace gradway {
 namespace {
 
 using Kind = FileSetting::Kind;
-
-enum class Change : std::uint8_t { none, negated };
-
-/// A key that has another name in Megatron-LM.
-struct Renamed {
-  std::string_view group;  ///< Last group that the key is in; empty: any.
-  std::string_view key;
-  std::string_view argument;
-  Change change = Change::none;
-};
-
-/// @source Megatron-Bridge, docs/ and src/megatron/bridge/training/config.py, at 067f987d; Megatron-LM,
-/// megatron/core/transformer/transformer_config.py, at d98e8a64; NeMo 1,
-/// examples/nlp/language_modeling/conf/megatron_gpt_config.yaml
-constexpr auto renamed_keys = std::to_array<Renamed>({
-    {"", "num_moe_experts", "num_experts"},
-    {"", "add_bias_linear", "disable_bias_linear", Change::negated},
-    {"", "share_embeddings_and_output_weights", "untie_embeddings_and_output_weights", Change::negated},
-    {"", "gated_linear_unit", "swiglu"},
-    {"", "apply_rope_fusion", "no_rope_fusion", Change::negated},
-    {"", "gradient_accumulation_fusion", "no_gradient_accumulation_fusion", Change::negated},
-    {"", "virtual_pipeline_model_parallel_size", "num_virtual_stages_per_pipeline_rank"},
-    {"", "fp8_param", "fp8_param_gather"},
-    {"", "encoder_seq_length", "seq_length"},
-    {"dataset", "sequence_length", "seq_length"},
-    {"", "rotary_percentage", "rotary_percent"},
-    {"", "override_vocab_size", "vocab_size"},
-    {"", "activations_checkpoint_granularity", "recompute_granularity"},
-    {"", "activations_checkpoint_method", "recompute_method"},
-    {"", "activations_checkpoint_num_layers", "recompute_num_layers"},
-    {"", "ub_tp_comm_overlap", "tp_comm_overlap"},
-    {"", "gradient_clip_val", "clip_grad"},
-    {"", "grad_reduce_in_fp32", "grad_reduce_in_bf16", Change::negated},
-    {"ddp", "bucket_size", "ddp_bucket_size"},
-    {"optim", "overlap_grad_sync", "overlap_grad_reduce"},
-    {"optim", "overlap_param_sync", "overlap_param_gather"},
-    {"model", "bias", "disable_bias_linear", Change::negated},
-    {"trainer", "devices", "nproc_per_node"},
-    {"trainer", "num_nodes", "nnodes"},
-});
-
-/// Groups whose keys describe a step; of others only `renamed_keys` are read.
-constexpr auto groups_of_steps = std::to_array<std::string_view>(
-    {"model", "train", "ddp", "optimizer", "comm_overlap", "mixed_precision", "config", "strategy"});
-
-/// Megatron-Bridge's names of mixed precisions. @source src/megatron/bridge/training/mixed_precision.py, at
-/// 067f987d
-struct NamedPrecision {
-  std::string_view end;  ///< after "bf16_with_"
-  std::string_view format;
-  std::string_view recipe;
-};
-constexpr auto named_precisions = std::to_array<NamedPrecision>({
-    {"fp8_delayed_scaling_mixed", "hybrid", "delayed"},
-    {"fp8_current_scaling_mixed", "hybrid", "tensorwise"},
-    {"fp8_subchannel_scaling_mixed", "hybrid", "blockwise"},
-    {"mxfp8_mixed", "e4m3", "mxfp8"},
-});
 
 std::string_view last_group(const FileSetting& setting) {
   const std::string_view group = setting.group;
@@ -95,17 +36,18 @@ class Renaming {
     if (setting.kind == Kind::null || setting.key.starts_with('_')) return;
     if (add_precision(setting) || add_optimizer(setting) || add_shape(setting)) return;
     const auto group = last_group(setting);
-    const auto row = std::ranges::find_if(renamed_keys, [&](const Renamed& candidate) {
-      return candidate.key == setting.key && (candidate.group.empty() || candidate.group == group);
-    });
-    if (row != renamed_keys.end()) return put(setting, row->argument, text_of(setting, row->change));
-    if (std::ranges::find(groups_of_steps, group) == groups_of_steps.end()) return;
-    put(setting, setting.key, setting.text);
+    for (const auto& row : dialects::megatron().others) {
+      const auto needed = row.value("group");
+      if (row.kind == "renamed" && row.word(0) == setting.key && (needed.empty() || needed == group))
+        return put(setting, row.word(1), text_of(setting, row.value("negated") == "true"));
+      if (row.kind == "groups" && std::ranges::count(row.words, group) > 0)
+        return put(setting, setting.key, setting.text);
+    }
   }
 
  private:
-  static std::string text_of(const FileSetting& setting, Change change) {
-    if (change == Change::none || setting.kind != Kind::boolean) return setting.text;
+  static std::string text_of(const FileSetting& setting, bool is_negated) {
+    if (!is_negated || setting.kind != Kind::boolean) return setting.text;
     return setting.text == "true" ? "false" : "true";
   }
 
@@ -137,10 +79,10 @@ class Renaming {
     const bool is_bf16 = word.starts_with("bf16");
     if (is_bf16 || word.starts_with("fp16") || word.starts_with("16"))
       put_switch(setting, is_bf16 ? "bf16" : "fp16");
-    for (const auto& row : named_precisions) {
-      if (!word.ends_with(fmt::format("_with_{}", row.end))) continue;
-      put_word(setting, "fp8_format", row.format);
-      put_word(setting, "fp8_recipe", row.recipe);
+    for (const auto& row : dialects::megatron().others) {
+      if (row.kind != "precision" || !word.ends_with(fmt::format("_with_{}", row.word(0)))) continue;
+      put_word(setting, "fp8_format", row.value("format"));
+      put_word(setting, "fp8_recipe", row.value("recipe"));
     }
     if (word.ends_with("_with_nvfp4_mixed")) put_word(setting, "fp4_format", "e2m1");
     return true;
@@ -169,7 +111,7 @@ class Renaming {
     }
     if (setting.key == "fp8" && setting.kind == Kind::boolean) return true;  // NeMo has the format beside it.
     if (setting.key == "bias_activation_fusion") {
-      const auto text = text_of(setting, Change::negated);
+      const auto text = text_of(setting, true);
       put(setting, "no_bias_swiglu_fusion", text);
       put(setting, "no_bias_gelu_fusion", text);
       return true;

@@ -29,12 +29,6 @@ std::string comment(const std::string& text) {
   return result + line + '\n';
 }
 
-void append_group(std::string& text, std::string_view name, const ScenarioDraft::Keys& keys) {
-  if (keys.empty()) return;
-  text += fmt::format("{}:\n", name);
-  for (const auto& [key, value] : keys) text += fmt::format("  {}: {}\n", key, value);
-}
-
 /// Names of files can contain anything: plain ASCII only.
 std::string plain_name(const std::string& text) {
   auto result = printable(text);
@@ -55,7 +49,14 @@ std::string name_of_file(const std::string& path) {
   return plain_name(path.substr(path.find_last_of('/') + 1));
 }
 
-std::string head_of_traces(const ScenarioDraft& draft) {
+std::string head_of(const Draft& draft, std::string_view kind) {
+  if (draft.traces == 0)
+    return notes_text(
+               fmt::format("Settings of {}'s file that this {} cannot express, and what the file lacks",
+                           draft.trainer, kind),
+               draft.notes) +
+           fmt::format("schema: 1\nsource: >-\n  {}'s settings in {}\n", draft.trainer,
+                       name_of_file(draft.file));
   const auto further_traces = draft.traces - 1;
   return notes_text("Not in the traces", draft.notes) +
          fmt::format("schema: 1\nsource: >-\n  a job's trace {}{}\n", name_of_file(draft.file),
@@ -72,28 +73,16 @@ std::string to_text(const DraftNote& note) {
              : fmt::format("{}:{}:{}: {}", note.where.file, note.where.line, note.where.column, note.text);
 }
 
-std::string head_of_draft(std::string_view trainer, std::string_view kind, const std::string& file,
-                          const std::vector<DraftNote>& notes) {
-  const auto title = fmt::format("Settings of {}'s file that this {} cannot express, and what the file lacks",
-                                 trainer, kind);
-  return notes_text(title, notes) +
-         fmt::format("schema: 1\nsource: >-\n  {}'s settings in {}\n", trainer, name_of_file(file));
-}
-
-std::string scenario_yaml(const ScenarioDraft& draft) {
-  auto text = draft.traces > 0 ? head_of_traces(draft)
-                               : head_of_draft(draft.trainer, "scenario", draft.file, draft.notes);
-  text += fmt::format("model: {}\nplatform: {}\n", draft.model, draft.platform);
-  append_group(text, "job", draft.job);
-  append_group(text, "strategy", draft.strategy);
-  append_group(text, "parallel", draft.parallel);
-  if (!draft.optimizer.empty()) text += fmt::format("optimizer: {}\n", draft.optimizer);
-  return text;
-}
-
-std::string model_yaml(const ModelDraft& draft) {
-  auto text = head_of_draft(draft.trainer, "model", draft.file, draft.notes);
-  for (const auto& [key, value] : draft.keys) text += fmt::format("{}: {}\n", key, value);
+std::string draft_yaml(const Draft& draft, std::string_view kind) {
+  auto text = head_of(draft, kind);
+  std::string_view open_group;
+  for (const std::pair<std::string_view, std::string_view> entry : draft.keys) {
+    const auto dot = entry.first.find('.') + 1;  // 0 without one
+    const auto group = entry.first.substr(0, dot);
+    if (group != open_group && dot > 0) text += fmt::format("{}:\n", group.substr(0, dot - 1));
+    open_group = group;
+    text += fmt::format("{}{}: {}\n", dot > 0 ? "  " : "", entry.first.substr(dot), entry.second);
+  }
   return text;
 }
 

@@ -19,26 +19,13 @@ struct DraftNote {
   std::string text;
 };
 
-/// A scenario made from a trainer's file: keys and their values as text.
-struct ScenarioDraft {
-  using Keys = std::vector<std::pair<std::string, std::string>>;
+/// A scenario or a model made from a trainer's file.
+struct Draft {
   std::string trainer;     ///< Name of the trainer: "DeepSpeed".
   std::size_t traces = 0;  ///< Number of traces that it was made from instead; 0: a trainer's file.
   std::string file;
-  std::string model;
-  std::string platform;
-  Keys job;
-  Keys strategy;
-  Keys parallel;
-  std::string optimizer;  ///< Not written if empty.
-  std::vector<DraftNote> notes;
-};
-
-/// A model made from a trainer's file: keys and their values as text.
-struct ModelDraft {
-  std::string trainer;  ///< Name of the trainer: "Hugging Face".
-  std::string file;
-  ScenarioDraft::Keys keys;
+  /// Keys with dots and their values as text; keys of a group are neighbours.
+  std::vector<std::pair<std::string, std::string>> keys;
   std::vector<DraftNote> notes;
 };
 
@@ -58,28 +45,23 @@ struct DraftOptions {
 /// A note with its place, on one line.
 std::string to_text(const DraftNote& note);
 
-/// Start of a file made from a trainer's file: notes as comments, schema, source. @param kind it is: "model"
-std::string head_of_draft(std::string_view trainer, std::string_view kind, const std::string& file,
-                          const std::vector<DraftNote>& notes);
-
-// The files, with the notes as comments at the top.
-std::string scenario_yaml(const ScenarioDraft& draft);
-std::string model_yaml(const ModelDraft& draft);
+/// The file, with the notes as comments at the top. @param kind it is: "scenario" or "model"
+std::string draft_yaml(const Draft& draft, std::string_view kind);
 
 /// Converts DeepSpeed's ds_config.json into a scenario.
 /// @throws ConfigError with every problem: invalid values, contradictory batches, and settings that neither
 /// the file nor the options give
-ScenarioDraft draft_of_deepspeed(const SettingsFile& file, const DraftOptions& options);
+Draft draft_of_deepspeed(const SettingsFile& file, const DraftOptions& options);
 
 /// Converts torchtitan's TOML into a scenario. Missing keys have torchtitan's defaults.
 /// @throws ConfigError with every problem: invalid values, contradictory degrees and batches, and settings
 /// that neither the file nor the options give
-ScenarioDraft draft_of_torchtitan(const SettingsFile& file, const DraftOptions& options);
+Draft draft_of_torchtitan(const SettingsFile& file, const DraftOptions& options);
 
 /// A job and a model from Megatron-LM's arguments.
 struct MegatronDraft {
-  ScenarioDraft scenario;
-  ModelDraft model;  ///< Without keys if the options name a model.
+  Draft scenario;
+  Draft model;  ///< Without keys if the options name a model.
 };
 
 /// Converts Megatron-LM's arguments. Missing arguments have Megatron-LM's defaults. @param name of the model,
@@ -93,6 +75,6 @@ MegatronDraft draft_of_megatron(const ArgumentSettings& arguments, const DraftOp
 /// @param sequence tokens per sample; empty: all positions of the model
 /// @throws ConfigError with every problem: an unknown model_type, invalid values, shapes that gradway's
 /// models do not support
-ModelDraft draft_of_hugging_face(const SettingsFile& file, std::optional<int> sequence);
+Draft draft_of_hugging_face(const SettingsFile& file, std::optional<int> sequence);
 
 }  // namespace gradway

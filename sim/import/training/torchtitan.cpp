@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "sim/base/text.hpp"
 #include "sim/import/training/scenario_draft.hpp"
 
 #include <algorithm>
@@ -37,20 +38,19 @@ struct Degrees {
   bool has_fsdp() const { return shard * context > 1; }
 };
 
-std::string lower_snake(std::string text) {
-  for (auto& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    if (c == '-' || c == '.' || c == ' ') c = '_';
-  }
-  return text;
+std::string lower_snake(std::string_view text) {
+  auto name = lower_case(text);
+  std::ranges::replace_if(
+      name, [](char c) { return c == '-' || c == '.' || c == ' '; }, '_');
+  return name;
 }
 
 class Torchtitan {
  public:
   Torchtitan(const SettingsFile& file, const DraftOptions& options)
-      : settings_{file, dialects::torchtitan}, options_{options} {}
+      : settings_{file, dialects::torchtitan()}, options_{options} {}
 
-  ScenarioDraft draft() {
+  Draft draft() {
     read_model();
     read_platform(keys_, options_, settings_);
     if (has_float8()) keys_.put("job.precision", "fp8");
@@ -67,21 +67,21 @@ class Torchtitan {
 
  private:
   void read_model() {
-    const auto name = settings_.text({"model.name"}).value_or("llama3");
-    const auto flavor = settings_.text({"model.flavor"}).value_or("debugmodel");
+    const auto name = settings_.text("model.name").value_or("llama3");
+    const auto flavor = settings_.text("model.flavor").value_or("debugmodel");
     const auto model = lower_snake(name + "_" + flavor);
     const auto& known = options_.known_models;
     const bool is_known = std::ranges::find(known, model) != known.end();
     keys_.put("model", options_.model.empty() ? model : options_.model);
     if (!options_.model.empty() && is_known && model != options_.model)
-      settings_.note({"model.flavor", "model.name"},
+      settings_.note("model.flavor model.name",
                      fmt::format("--model {} replaces '{}'", options_.model, model));
     if (!options_.model.empty() || is_known) return;
     std::vector<std::string> likely;
     std::ranges::copy_if(known, std::back_inserter(likely),
                          [&](const auto& entry) { return entry.starts_with(lower_snake(name) + "_"); });
     settings_.problem(
-        settings_.where({"model.flavor", "model.name"}),
+        settings_.where("model.flavor model.name"),
         fmt::format("unknown model '{}' for '{}' of flavor '{}'", model, name, flavor),
         fmt::format("{}name one with --model, or write models/{}.yaml",
                     likely.empty() ? "" : fmt::format("similar models: {}; ", fmt::join(likely, ", ")),
@@ -90,11 +90,11 @@ class Torchtitan {
 
   Degrees read_degrees() {
     Degrees degrees;
-    degrees.replicate = settings_.whole_number({replicate_key}, 1, max_ranks).value_or(1);
+    degrees.replicate = settings_.whole_number(replicate_key, 1, max_ranks).value_or(1);
     degrees.tensor = keys_.ranks("parallel.tensor");
     degrees.pipeline = keys_.ranks("parallel.pipeline");
     degrees.context = keys_.ranks("parallel.context");
-    const auto shard = settings_.whole_number({shard_key}, -1, max_ranks).value_or(-1);
+    const auto shard = settings_.whole_number(shard_key, -1, max_ranks).value_or(-1);
     if (shard == 0)
       settings_.problem(shard_key, "invalid degree 0", "expected 1 or more, or -1 for the remaining ranks");
     if (shard == 0) return degrees;
@@ -129,8 +129,8 @@ class Torchtitan {
     auto type = settings_.word(key);
     if (degrees.has_fsdp() || degrees.split() == 1 || type == "fp32") return type;
     const auto text = "torchtitan computes in fp32 where layers or stages are split and FSDP is off";
-    settings_.has({key}) ? settings_.note({key}, text)
-                         : settings_.note_missing(fmt::format("precision: {}", text));
+    settings_.has(key) ? settings_.note(key, text)
+                       : settings_.note_missing(fmt::format("precision: {}", text));
     return "fp32";
   }
 
@@ -140,12 +140,12 @@ class Torchtitan {
     const auto type = settings_.word("training.dtype");
     if (type == "fp32") return;
     if (type == param) return keys_.put("job.state_dtype", type);
-    settings_.note({"training.dtype"}, "gradway computes in the format of the parameters: fp32 is assumed");
+    settings_.note("training.dtype", "gradway computes in the format of the parameters: fp32 is assumed");
   }
 
   /// @return micro-steps per step
   long long read_job(const Degrees& degrees, const std::string& param) {
-    const auto local = settings_.whole_number({"training.local_batch_size"}, 1, max_batch).value_or(8);
+    const auto local = settings_.whole_number("training.local_batch_size", 1, max_batch).value_or(8);
     auto accumulate = accumulation(degrees, local);
     const auto micro = micro_batch(degrees, local);
     if (accumulate > 1 && degrees.pipeline > 1)
@@ -166,16 +166,16 @@ class Torchtitan {
   }
 
   int read_sequence() {
-    constexpr TrainerSettings::Spellings key = {"training.seq_len"};
+    constexpr std::string_view key = "training.seq_len";
     const auto file_sequence = settings_.whole_number(key, 1, max_tokens);
     return sequence_of(settings_, options_, key, file_sequence).value_or(2048);
   }
 
   /// Whether the converters include float8, or the flag of 2024 is set.
   bool has_float8() {
-    constexpr TrainerSettings::Spellings key{"model.converters"};
+    constexpr std::string_view key = "model.converters";
     const auto* converters = settings_.find(key);
-    bool uses_float8 = settings_.boolean({"float8.enable_float8_linear"}).value_or(false);
+    bool uses_float8 = settings_.boolean("float8.enable_float8_linear").value_or(false);
     if (converters == nullptr) return uses_float8;
     for (const auto& converter : converters->entries) {
       const bool is_float8 = converter.text == "float8" || converter.text == "quantize.linear.float8";
@@ -187,7 +187,7 @@ class Torchtitan {
 
   /// Samples of a micro-batch of the pipeline.
   long long micro_batch(const Degrees& degrees, long long local) {
-    const auto micro = settings_.whole_number({pipeline_micro_key}, 1, max_batch).value_or(1);
+    const auto micro = settings_.whole_number(pipeline_micro_key, 1, max_batch).value_or(1);
     if (degrees.pipeline == 1) return local;
     if (local % micro == 0) return micro;
     settings_.problem(pipeline_micro_key,
@@ -199,7 +199,7 @@ class Torchtitan {
 
   void read_checkpoints() {
     const auto mode = settings_.word("activation_checkpoint.mode");
-    const auto option = settings_.text({"activation_checkpoint.selective_ac_option"}).value_or("2");
+    const auto option = settings_.text("activation_checkpoint.selective_ac_option").value_or("2");
     if (mode == "selective") return read_selection(option);
     keys_.put("job.recompute", mode);
   }
@@ -210,7 +210,7 @@ class Torchtitan {
     const auto read = std::from_chars(option.data(), option.data() + option.size(), every);
     const bool counts = !option.empty() && *read.ptr == '\0' && every >= 0;
     if (option != "op" && !counts)
-      settings_.problem(settings_.where({"activation_checkpoint.selective_ac_option"}),
+      settings_.problem(settings_.where("activation_checkpoint.selective_ac_option"),
                         fmt::format("invalid option '{}' of selective mode", option),
                         "expected op, or a number N to recompute every N-th block");
     keys_.put("job.recompute", counts ? "full" : "selective_op");
@@ -218,7 +218,7 @@ class Torchtitan {
   }
 
   long long accumulation(const Degrees& degrees, long long local) {
-    const auto global = settings_.whole_number({global_key}, -1, 1'000'000'000).value_or(-1);
+    const auto global = settings_.whole_number(global_key, -1, 1'000'000'000).value_or(-1);
     if (global < 0 || degrees.gpus == 0) return 1;
     const auto of_micro_step = local * degrees.ranks();
     if (global == 0 || global % of_micro_step != 0) {
@@ -237,7 +237,7 @@ class Torchtitan {
   /// 9f211ec1
   std::string graphs_of_compiler() {
     auto graphs = settings_.word("compile.mode");
-    const auto passes = settings_.words({"compile.passes"});
+    const auto passes = settings_.words("compile.passes");
     const bool has_pass = std::ranges::find(passes, "cudagraph", &FileSetting::text) != passes.end();
     return has_pass ? "reduce_overhead" : graphs;
   }
@@ -245,7 +245,7 @@ class Torchtitan {
   /// By default the model is compiled and, in files of 2025, the loss; gradway does not support a compiled
   /// loss of split logits.
   void read_compile(const Degrees& degrees) {
-    const auto* components = settings_.find({"compile.components"});
+    const auto* components = settings_.find("compile.components");
     const auto graphs = graphs_of_compiler();
     if (!keys_.has("job.compile")) return;
     const bool are_listed = components != nullptr && components->kind == FileSetting::Kind::list;
@@ -255,7 +255,7 @@ class Torchtitan {
     };
     if (!has("model")) {
       keys_.put("job.compile", "");
-      return settings_.note({"compile.components"},
+      return settings_.note("compile.components",
                             "gradway does not compile the loss alone: nothing is compiled");
     }
     keys_.put("job.cuda_graphs", graphs);
@@ -279,31 +279,22 @@ class Torchtitan {
     if (degrees.ranks() == 1) return;
     keys_.put("strategy.bucket_cap", "100 MiB");  // torchtitan's bucket size.
     if (accumulate > 1 && degrees.replicate > 1)
-      settings_.note({global_key}, "torchtitan's DDP reduces in each micro-step, gradway's only in the last");
-  }
-
-  /// torchtitan supports it only with a compiled model.
-  void read_async() {
-    const bool is_async = settings_.boolean({async_key}).value_or(false);
-    if (!is_async || !keys_.has("parallel.tensor")) return;
-    keys_.put("parallel.overlap", "async_tp");
-    if (!settings_.boolean({"compile.enable"}).value_or(false))
-      settings_.problem(async_key, "asynchronous tensor parallelism requires a compiled model",
-                        "set compile.enable to true");
+      settings_.note(global_key, "torchtitan's DDP reduces in each micro-step, gradway's only in the last");
   }
 
   void read_layout(const Degrees& degrees) {
     if (degrees.tensor > 1)
       keys_.put("parallel.sequence", "true");  // As in torchtitan's plans of dense models.
-    read_async();
-    const auto name = settings_.text({schedule_key}).value_or("1F1B");
-    const auto* points = settings_.find({"parallelism.pipeline_parallel_split_points"});
+    if (keys_.has("parallel.overlap") && !settings_.boolean("compile.enable").value_or(false))
+      settings_.problem(async_key, "asynchronous tensor parallelism requires a compiled model",
+                        "set compile.enable to true");
+    const auto name = settings_.text(schedule_key).value_or("1F1B");
+    const auto* points = settings_.find("parallelism.pipeline_parallel_split_points");
     const auto stages = read_stages(points);
     if (degrees.pipeline == 1) return;
-    const auto& schedules = dialects::torchtitan.find(schedule_key)->traits.words;
-    const auto schedule = std::ranges::find(schedules, lower_snake(name), [](const ForeignValue& word) {
-      return lower_snake(std::string{word.theirs});
-    });
+    const auto& schedules = dialects::torchtitan().find(schedule_key)->words;
+    const auto schedule = std::ranges::find(
+        schedules, lower_snake(name), [](const ForeignValue& word) { return lower_snake(word.theirs); });
     if (schedule == schedules.end()) {
       std::vector<std::string> names;
       for (const auto& row : schedules) names.emplace_back(row.theirs);
@@ -311,7 +302,7 @@ class Torchtitan {
       return;
     }
     if (stages % degrees.pipeline != 0)
-      settings_.problem(points != nullptr ? settings_.place(*points) : settings_.where({layers_of_stage_key}),
+      settings_.problem(points != nullptr ? settings_.place(*points) : settings_.where(layers_of_stage_key),
                         fmt::format("{} stages are not divisible by {} ranks", stages, degrees.pipeline),
                         points != nullptr ? "give one split point fewer than there are stages"
                                           : "torchtitan requires this too");
@@ -325,7 +316,7 @@ class Torchtitan {
   /// Number of stages by the split points or the layers of a stage; 0 if the file has neither.
   long long read_stages(const FileSetting* points) {
     const auto number = [&](std::string_view key, int least, int standard) {
-      return settings_.whole_number({key}, least, most_blocks).value_or(standard);
+      return settings_.whole_number(key, least, most_blocks).value_or(standard);
     };
     const auto of_stage = number(layers_of_stage_key, 1, 0);
     const auto less = number("parallelism.pipeline_parallel_first_stage_less_layers", 0, 1) +
@@ -336,12 +327,12 @@ class Torchtitan {
   }
 
   void read_optimizer() {
-    const auto name = settings_.text({"optimizer.name"}).value_or("AdamW");
+    const auto name = settings_.text("optimizer.name").value_or("AdamW");
     const auto implementation = settings_.word("optimizer.implementation");
-    const auto optimizer = optimizer_word(name, implementation == "fused");
+    const auto optimizer = optimizer_word(settings_, "optimizer.name", name, implementation == "fused");
     keys_.put("optimizer", optimizer);
     if (optimizer.empty())
-      settings_.note({"optimizer.name"},
+      settings_.note("optimizer.name",
                      "gradway does not support this optimizer, so sgd is assumed; set 'optimizer: adamw' or "
                      "'adamw_fused' in the scenario");
   }
@@ -353,7 +344,7 @@ class Torchtitan {
 
 }  // namespace
 
-ScenarioDraft draft_of_torchtitan(const SettingsFile& file, const DraftOptions& options) {
+Draft draft_of_torchtitan(const SettingsFile& file, const DraftOptions& options) {
   return Torchtitan{file, options}.draft();
 }
 

@@ -14,6 +14,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/base/number.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradway {
 namespace {
@@ -83,10 +84,6 @@ const UnusedKey* find_row(std::span<const UnusedKey> known, std::string_view key
 
 }  // namespace
 
-std::vector<std::string_view> TrainerSettings::Spellings::all() const {
-  return second.empty() ? std::vector{first} : std::vector{first, second};
-}
-
 const FileSetting* TrainerSettings::at(std::string_view key) const {
   const auto* setting = &file_.root;
   while (setting != nullptr && !key.empty()) {
@@ -97,14 +94,29 @@ const FileSetting* TrainerSettings::at(std::string_view key) const {
   return setting;
 }
 
-std::vector<std::string_view> TrainerSettings::names(Spellings keys) const {
-  auto names = keys.all();
-  const auto* row = dialect_.find(keys.first);
-  if (row != nullptr && !row->traits.before.empty()) names.push_back(row->traits.before);
+std::vector<std::string_view> TrainerSettings::names(std::string_view keys) const {
+  auto names = words_in(keys);
+  asked_.insert(names.begin(), names.end());
+  const auto* row = dialect_.find(keys.substr(0, keys.find(' ')));
+  if (row != nullptr && !row->before.empty()) names.push_back(row->before);
   return names;
 }
 
-const FileSetting* TrainerSettings::find(Spellings keys) {
+bool TrainerSettings::is_table(std::string_view key) const {
+  const auto is_below = [&](std::string_view name) {
+    return name.size() > key.size() && name.starts_with(key) && name[key.size()] == '.';
+  };
+  return std::ranges::any_of(dialect_.names(), is_below) || std::ranges::any_of(asked_, is_below) ||
+         std::ranges::any_of(dialect_.settings, is_below, [](const auto& row) { return row.before; });
+}
+
+std::string TrainerSettings::nearest_to(const std::string& key) const {
+  auto names = dialect_.names();
+  names.insert(names.end(), asked_.begin(), asked_.end());
+  return nearest(key, names);
+}
+
+const FileSetting* TrainerSettings::find(std::string_view keys) {
   for (const auto key : names(keys)) {
     const auto* setting = at(key);
     if (setting == nullptr) continue;
@@ -115,32 +127,32 @@ const FileSetting* TrainerSettings::find(Spellings keys) {
   return nullptr;
 }
 
-Where TrainerSettings::where(Spellings keys) const {
+Where TrainerSettings::where(std::string_view keys) const {
   for (const auto key : names(keys)) {
     if (const auto* setting = at(key)) return place(*setting);
   }
   return whole();
 }
 
-bool TrainerSettings::has(Spellings keys) const {
+bool TrainerSettings::has(std::string_view keys) const {
   return std::ranges::any_of(names(keys), [&](auto key) {
     const auto* setting = at(key);
     return setting != nullptr && setting->kind != Kind::null;
   });
 }
 
-bool TrainerSettings::is_null(Spellings keys) const {
+bool TrainerSettings::is_null(std::string_view keys) const {
   return !has(keys) && std::ranges::any_of(names(keys), [&](auto key) { return at(key) != nullptr; });
 }
 
-bool TrainerSettings::is_automatic(Spellings keys) const {
+bool TrainerSettings::is_automatic(std::string_view keys) const {
   return std::ranges::any_of(names(keys), [&](auto key) {
     const auto* setting = at(key);
     return setting != nullptr && gradway::is_automatic(*setting);
   });
 }
 
-std::optional<int> TrainerSettings::whole_number(Spellings keys, int least, int most) {
+std::optional<int> TrainerSettings::whole_number(std::string_view keys, int least, int most) {
   const auto* setting = find(keys);
   if (setting == nullptr) return std::nullopt;
   const auto value = single_number(*setting);
@@ -151,7 +163,7 @@ std::optional<int> TrainerSettings::whole_number(Spellings keys, int least, int 
   return std::nullopt;
 }
 
-std::optional<double> TrainerSettings::number(Spellings keys, double least) {
+std::optional<double> TrainerSettings::number(std::string_view keys, double least) {
   const auto* setting = find(keys);
   if (setting == nullptr) return std::nullopt;
   const auto value = single_number(*setting);
@@ -161,7 +173,7 @@ std::optional<double> TrainerSettings::number(Spellings keys, double least) {
   return std::nullopt;
 }
 
-std::optional<bool> TrainerSettings::boolean(Spellings keys) {
+std::optional<bool> TrainerSettings::boolean(std::string_view keys) {
   const auto* setting = find(keys);
   if (setting == nullptr) return std::nullopt;
   if (setting->kind == Kind::boolean) return setting->text == "true";
@@ -170,7 +182,7 @@ std::optional<bool> TrainerSettings::boolean(Spellings keys) {
   return std::nullopt;
 }
 
-std::optional<std::string> TrainerSettings::text(Spellings keys) {
+std::optional<std::string> TrainerSettings::text(std::string_view keys) {
   const auto* setting = find(keys);
   if (setting == nullptr) return std::nullopt;
   if (setting->kind == Kind::text) return setting->text;
@@ -180,29 +192,27 @@ std::optional<std::string> TrainerSettings::text(Spellings keys) {
 }
 
 std::string TrainerSettings::word(const TrainerSetting& setting, const std::string& theirs) {
-  const auto words = setting.traits.words;
-  const auto row = std::ranges::find(words, theirs, &ForeignValue::theirs);
-  if (row == words.end()) {
+  const auto* row = word_from(setting, theirs);
+  if (row == nullptr) {
     std::vector<std::string> known;
-    for (const auto& word : words) known.emplace_back(word.theirs);
-    problem(setting.theirs, "invalid " + fmt::format(fmt::runtime(setting.traits.thing), theirs),
+    for (const auto& word : setting.words) known.emplace_back(word.theirs);
+    problem(setting.theirs, "invalid " + fmt::format(fmt::runtime(setting.thing), theirs),
             suggestion(theirs, known));
     return {};
   }
-  if (!row->note.empty()) note({setting.theirs}, std::string{row->note});
+  if (!row->note.empty()) note(setting.theirs, std::string{row->note});
   return std::string{row->ours};
 }
 
 std::string TrainerSettings::word(std::string_view key, std::string_view standard) {
   const auto* setting = dialect_.find(key);
   expects(setting != nullptr, "the dialect has the setting");
-  return word(*setting,
-              text({key}).value_or(std::string{standard.empty() ? setting->traits.standard : standard}));
+  return word(*setting, text(key).value_or(std::string{standard.empty() ? setting->standard : standard}));
 }
 
 std::string TrainerSettings::value(const TrainerSetting& setting, bool has_effect) {
-  const Spellings key{setting.theirs};
-  const std::string standard{setting.traits.standard};
+  const std::string_view key = setting.theirs;
+  const std::string standard{setting.standard};
   std::string ours;
   switch (setting.form) {
     case Form::own:
@@ -217,6 +227,13 @@ std::string TrainerSettings::value(const TrainerSetting& setting, bool has_effec
       break;
     case Form::choice:
       if (const auto choice = boolean(key)) ours = *choice ? "true" : "false";
+      break;
+    case Form::turned:
+      if (!has_effect && find_row(dialect_.unused, key) != nullptr) break;  // so that it is listed
+      if (const auto choice = boolean(key); choice || !standard.empty()) {
+        const auto* row = word_from(setting, choice ? (*choice ? "true" : "false") : standard);
+        if (row != nullptr) ours = row->ours;
+      }
       break;
     case Form::word: {
       const auto theirs = text(key).value_or(standard);
@@ -238,7 +255,7 @@ std::string TrainerSettings::value(const TrainerSetting& setting, bool has_effec
   return has_effect ? ours : std::string{};
 }
 
-std::vector<FileSetting> TrainerSettings::words(Spellings keys) {
+std::vector<FileSetting> TrainerSettings::words(std::string_view keys) {
   const auto* setting = find(keys);
   if (setting == nullptr) return {};
   auto entries = setting->entries;
@@ -265,7 +282,7 @@ void TrainerSettings::problem(Where where, std::string message, std::string hint
   problems_.push_back({std::move(where), std::move(message), std::move(notes), std::move(hint)});
 }
 
-void TrainerSettings::note(Spellings keys, const std::string& text) {
+void TrainerSettings::note(std::string_view keys, const std::string& text) {
   for (const auto key : names(keys)) {
     if (const auto* setting = at(key))
       return notes_.push_back({key_place(*setting), fmt::format("{} {}: {}", key, shown(*setting), text)});
@@ -284,7 +301,7 @@ void TrainerSettings::note_missing(std::string text) {
 void TrainerSettings::refuse_unknown(const std::string& hint) {
   constexpr std::array endings{"_token_id", "_token_ids", "_token_index", "_eps",
                                "_coef",     "_coeff",     "_range"};
-  const auto ignored = names_in(dialect_.ignored);
+  const auto& ignored = dialect_.ignored;
   std::vector<std::string> names;
   const FileSetting* first = nullptr;
   for (const auto& entry : file_.root.entries) {
@@ -313,10 +330,10 @@ void TrainerSettings::note_unused() {
 
 void TrainerSettings::list(const FileSetting& setting, const std::string& key, bool idle) {
   const auto* row = find_row(dialect_.unused, key);
-  const auto ignored = names_in(dialect_.ignored);
+  const auto& ignored = dialect_.ignored;
   const bool is_ignored = std::ranges::find(ignored, key) != ignored.end();
   idle = is_ignored || (row == nullptr && idle);
-  if (setting.kind == Kind::table && dialect_.has_below(key) && row == nullptr) {
+  if (setting.kind == Kind::table && is_table(key) && row == nullptr) {
     for (const auto& entry : setting.entries) list(entry, key + "." + entry.key, idle);
     return;
   }
@@ -333,10 +350,11 @@ void TrainerSettings::list(const FileSetting& setting, const std::string& key, b
   } else if (row != nullptr) {
     notes_.push_back({key_place(setting), fmt::format("{} {}: {}", name, shown(setting), row->why)});
   } else {
-    const auto near = dialect_.nearest_to(name);
+    const auto near = nearest_to(name);
     notes_.push_back(
-        {key_place(setting), fmt::format("{} {}: unknown key, which gradway ignores{}", name, shown(setting),
-                                         near.empty() ? "" : fmt::format("; did you mean '{}'?", near))});
+        {key_place(setting),
+         fmt::format("{} {}: unknown key, which gradway ignores{}", name, shown(setting),
+                     near.empty() || near == name ? "" : fmt::format("; did you mean '{}'?", near))});
   }
 }
 

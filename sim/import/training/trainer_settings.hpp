@@ -16,18 +16,12 @@
 
 namespace gradway {
 
-/// The settings of a trainer's file, by keys with dots. Keys that are read count as used; `note_unused` notes
-/// all others. Invalid and missing values are collected as problems.
+/// The settings of a trainer's file. `keys` are keys with dots, of which all spellings may be given,
+/// separated by blanks; names of older releases follow from the dialect. Keys that are read count as used;
+/// `note_unused` notes all others, and suggests the keys that were asked for. Invalid and missing values are
+/// collected as problems.
 class TrainerSettings {
  public:
-  /// A key with dots, and an alternative spelling. Names of older releases follow from the dialect.
-  struct Spellings {
-    std::string_view first;
-    std::string_view second{};
-    std::vector<std::string_view> all() const;
-    bool operator==(const Spellings&) const = default;
-  };
-
   /// @param file, dialect must outlive this
   TrainerSettings(const SettingsFile& file, const Dialect& dialect) : file_{file}, dialect_{dialect} {}
 
@@ -39,22 +33,22 @@ class TrainerSettings {
 
   /// The first spelling in the file, which then counts as used; null if there is none, or its value is null
   /// or "auto".
-  const FileSetting* find(Spellings keys);
+  const FileSetting* find(std::string_view keys);
   /// The place of a key; the whole file if it has none of the spellings.
-  Where where(Spellings keys) const;
+  Where where(std::string_view keys) const;
   /// Whether the file has one of these keys with a value other than null.
-  bool has(Spellings keys) const;
+  bool has(std::string_view keys) const;
   /// Whether the file has a key by its name of today.
   bool has_today(std::string_view key) const { return at(key) != nullptr; }
   /// Whether the file has one of these keys with the value null.
-  bool is_null(Spellings keys) const;
+  bool is_null(std::string_view keys) const;
   /// Whether the file has one of these keys with the value "auto".
-  bool is_automatic(Spellings keys) const;
+  bool is_automatic(std::string_view keys) const;
 
-  std::optional<int> whole_number(Spellings keys, int least, int most);
-  std::optional<double> number(Spellings keys, double least);
-  std::optional<bool> boolean(Spellings keys);
-  std::optional<std::string> text(Spellings keys);
+  std::optional<int> whole_number(std::string_view keys, int least, int most);
+  std::optional<double> number(std::string_view keys, double least);
+  std::optional<bool> boolean(std::string_view keys);
+  std::optional<std::string> text(std::string_view keys);
   /// Our word for a setting's value or, without it, for the standard; "" after a problem or if it is
   /// gradway's default. @param standard empty: that of the dialect
   std::string word(std::string_view key, std::string_view standard = {});
@@ -62,15 +56,15 @@ class TrainerSettings {
   /// scenario has what the setting needs: else only the kind of the value is checked
   std::string value(const TrainerSetting& setting, bool has_effect);
   /// The words of a list, of several words of an argument, or between commas.
-  std::vector<FileSetting> words(Spellings keys);
+  std::vector<FileSetting> words(std::string_view keys);
 
   void problem(Where where, std::string message, std::string hint, std::vector<Note> notes = {});
   /// Adds a problem at the place of a key.
   void problem(std::string_view key, std::string message, std::string hint, std::vector<Note> notes = {}) {
-    problem(where({key}), std::move(message), std::move(hint), std::move(notes));
+    problem(where(key), std::move(message), std::move(hint), std::move(notes));
   }
   /// Adds a note to a used key; the text begins with the key.
-  void note(Spellings keys, const std::string& text);
+  void note(std::string_view keys, const std::string& text);
   /// Adds a note to a setting that occurs more than once.
   void note_at(const FileSetting& setting, const std::string& text);
   /// Adds a note on something the file lacks.
@@ -90,12 +84,15 @@ class TrainerSettings {
 
  private:
   const FileSetting* at(std::string_view key) const;
-  std::vector<std::string_view> names(Spellings keys) const;
+  std::vector<std::string_view> names(std::string_view keys) const;
+  bool is_table(std::string_view key) const;
+  std::string nearest_to(const std::string& key) const;
   std::string word(const TrainerSetting& setting, const std::string& theirs);
   void list(const FileSetting& setting, const std::string& key, bool idle);
 
   const SettingsFile& file_;
   const Dialect& dialect_;
+  mutable std::set<std::string> asked_{};
   std::set<const FileSetting*> used_{};
   std::vector<DraftNote> notes_{};
   std::vector<DraftNote> missing_{};
@@ -120,7 +117,7 @@ class DraftedKeys {
 
   /// Notes the unused settings, and makes the draft of all keys in the order of the dialect, others last.
   /// @throws ConfigError with every problem
-  ScenarioDraft finish(TrainerSettings& settings) const;
+  Draft finish(TrainerSettings& settings) const;
 
  private:
   std::map<std::string, std::string, std::less<>> values_{};
@@ -135,23 +132,22 @@ inline constexpr int max_tokens = 1 << 24;
 void read_platform(DraftedKeys& keys, const DraftOptions& options, TrainerSettings& settings);
 
 /// Tokens per sample, from the file or --sequence; a problem if they differ.
-std::optional<int> sequence_of(TrainerSettings& settings, const DraftOptions& options,
-                               TrainerSettings::Spellings key, std::optional<int> file_sequence);
+std::optional<int> sequence_of(TrainerSettings& settings, const DraftOptions& options, std::string_view key,
+                               std::optional<int> file_sequence);
 
 /// A number of elements as written in scenarios: 5e8 rather than 500000000.
 std::string elements_text(double elements);
 
-/// The optimizer of a scenario for a name such as "AdamW"; empty if gradway does not support it.
-std::string optimizer_word(std::string_view name, bool fused);
+/// The optimizer of a scenario for the value of a setting, such as "AdamW"; empty if gradway does not support
+/// it.
+std::string optimizer_word(const TrainerSettings& settings, std::string_view key, std::string_view name,
+                           bool fused);
 
 /// Adds problems for batches and accumulations that are too large for a scenario.
 void check_job_numbers(TrainerSettings& settings, long long batch, long long accumulate);
 
 /// Whether linear layers run in nvfp4, Megatron-Core's only format of 4 bits.
 bool reads_fp4(TrainerSettings& settings);
-
-/// Which kernel runs Megatron's attention, a word of `job.attention`; empty: the default.
-std::string attention_word(TrainerSettings& settings);
 
 /// Which of Megatron's fused kernels run, a word of `job.fusions`; empty: all.
 std::string fusions_word(TrainerSettings& settings);

@@ -1,44 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <optional>
-
 #include "sim/report/search/snippet_parts.hpp"
 #include "sim/report/search/trainer_text.hpp"
 
 namespace gradway::report {
-namespace {
-
-/// DeepSpeed's names of optimizers: AdamW is FusedAdam unless PyTorch's is asked for. Empty: it lacks one.
-std::string_view deepspeed_optimizer(Optimizer optimizer) {
-  switch (optimizer) {
-    case Optimizer::adamw:
-    case Optimizer::adamw_fused:
-      return "AdamW";
-    case Optimizer::sgd:
-    case Optimizer::sgd_momentum:
-      return "SGD";
-    case Optimizer::lion:
-      return "Lion";
-    case Optimizer::lamb:
-      return "Lamb";
-    case Optimizer::muon:
-      return "Muon";
-    case Optimizer::adamw_8bit:
-      break;
-  }
-  return "";
-}
-
-}  // namespace
 
 std::string deepspeed_config(const Zero& zero, const Job& job) {
-  TrainerText text{dialects::deepspeed, job};
+  TrainerText text{dialects::deepspeed(), job};
   text.put("train_micro_batch_size_per_gpu", job.batch_per_gpu);
   text.put("gradient_accumulation_steps", job.accumulate);
   if (is_half(job.precision))
     text.put(precision_outside_fp8(job.precision) == Precision::fp16 ? "fp16.enabled" : "bf16.enabled",
              "true");
-  if (const auto name = deepspeed_optimizer(job.optimizer); !name.empty())
-    text.put("optimizer.type", in_quotes(name));
+  const auto optimizer = job.optimizer == Optimizer::adamw          ? Optimizer::adamw_fused
+                         : job.optimizer == Optimizer::sgd_momentum ? Optimizer::sgd
+                                                                    : job.optimizer;
+  const auto* name = word_for(*dialects::deepspeed().find("optimizer.type"), name_of(optimizer));
+  if (name != nullptr && optimizer != Optimizer::adamw_8bit)  // it is not DeepSpeed's
+    text.put("optimizer.type", in_quotes(name->theirs));
   if (job.optimizer == Optimizer::adamw) text.put("optimizer.params.torch_adam", "true");
   if (job.optimizer == Optimizer::sgd_momentum) text.put("optimizer.params.momentum", "0.9");
   if (zero.communication_dtype)
@@ -47,7 +25,6 @@ std::string deepspeed_config(const Zero& zero, const Job& job) {
     text.put("data_types.grad_accum_dtype", in_quotes(name_of(*zero.grad_accum_dtype)));
   text.put("zero_optimization.stage", zero.stage);
   if (zero.offload_optimizer) text.put("zero_optimization.offload_optimizer.device", in_quotes("cpu"));
-  if (zero.stage == 3 && !zero.reduce_scatter) text.put("zero_optimization.reduce_scatter", "false");
   text.put_rows();
   return text.json();
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/report/search/snippet_parts.hpp"
 #include "sim/report/search/trainer_text.hpp"
@@ -14,7 +12,7 @@ namespace {
 class ArgumentList {
  public:
   ArgumentList(const Job& job, const SnippetModel& model)
-      : job_{job}, layout_{job.layout}, model_{model}, text_{dialects::megatron, job} {}
+      : job_{job}, layout_{job.layout}, model_{model}, text_{dialects::megatron(), job} {}
 
   std::string text() {
     if (model_.tokens > 0) text_.put("seq_length", model_.tokens);
@@ -22,7 +20,6 @@ class ArgumentList {
     text_.put("micro_batch_size", job_.batch_per_gpu);
     text_.put("global_batch_size", static_cast<std::int64_t>(job_.samples()));
     put_precision();
-    put_attention();
     if (!fuses_activation(job_.fusions)) {
       text_.put("no_bias_swiglu_fusion", "true");
       text_.put("no_bias_gelu_fusion", "true");
@@ -39,14 +36,13 @@ class ArgumentList {
       text_.put("moe_expert_capacity_factor", fmt::format("{}", *layout_.expert_capacity_factor));
       text_.put("moe_pad_expert_input_to_capacity", "true");
     }
-    if (layout_.order != Layout{}.order) put_order();
     // CUDA graphs of whole blocks or whole iterations.
     if (job_.cuda_graphs != CudaGraphs::none) {
       text_.put("cuda_graph_impl", "local");
       text_.put("cuda_graph_scope", job_.cuda_graphs == CudaGraphs::step ? "full_iteration" : "full");
     }
     if (job_.compiled) note("job.compile", "true");
-    text_.put_rows();
+    notes_ += text_.put_rows();
     return notes_ + unsupported_notes(job_) + text_.arguments();
   }
 
@@ -56,10 +52,6 @@ class ArgumentList {
   }
 
   void put_layout() {
-    if (layout_.tensor > 1 && layout_.overlap == TensorOverlap::userbuffers)
-      text_.put("tp_comm_overlap", "true");
-    if (layout_.tensor > 1 && layout_.overlap == TensorOverlap::none)
-      text_.put("no_async_tensor_model_parallel_allreduce", "true");
     // By default tensor ranks shard experts as they shard layers.
     if (layout_.expert * layout_.expert_tensor > 1 || (model_.has_experts && layout_.tensor > 1)) {
       text_.put("expert_model_parallel_size", layout_.expert);
@@ -91,13 +83,6 @@ class ArgumentList {
     if (fp8->attention) text_.put("fp8_dot_product_attention", "true");
   }
 
-  void put_attention() {
-    if (job_.attention == AttentionKernel::automatic) return;
-    const auto* word = word_for(*dialects::megatron.find("attention_backend"), name_of(job_.attention));
-    if (word == nullptr) return note("job.attention", name_of(job_.attention));
-    text_.put("attention_backend", in_quotes(word->theirs));
-  }
-
   void put_optimizer() {
     const bool is_sgd = job_.optimizer == Optimizer::sgd_momentum;
     if (is_sgd) text_.put("optimizer", "sgd");
@@ -107,8 +92,6 @@ class ArgumentList {
       notes_ += "# the predicted job does not use a strategy of Megatron\n";
       return;
     }
-    if (strategy->shards) text_.put("use_distributed_optimizer", "true");
-    if (!strategy->gradient_accumulation_fusion) text_.put("no_gradient_accumulation_fusion", "true");
     if (strategy->bucket_size) text_.put("ddp_bucket_size", std::llround(*strategy->bucket_size));
     const auto precision = precision_outside_fp8(job_.precision);
     if (precision == Precision::bf16 && strategy->grad_reduce_dtype == Number::bf16)
@@ -116,15 +99,6 @@ class ArgumentList {
     if (precision == Precision::fp16 && strategy->grad_reduce_dtype == Number::fp32)
       text_.put("accumulate_allreduce_grads_in_fp32", "true");
     if (strategy->tensor_owners) note("strategy.tensor_owners", fmt::format("{}", *strategy->tensor_owners));
-  }
-
-  void put_order() {
-    constexpr std::array pipeline_before_data{RankAxis::tensor, RankAxis::context, RankAxis::expert,
-                                              RankAxis::pipeline, RankAxis::data};
-    if (layout_.order == pipeline_before_data) return text_.put("use_tp_pp_dp_mapping", "true");
-    std::vector<std::string_view> order;
-    for (const auto axis : layout_.order) order.push_back(rank_axis_words[static_cast<std::size_t>(axis)]);
-    note("parallel.order", fmt::format("{}", fmt::join(order, "-")));
   }
 
   const Job& job_;

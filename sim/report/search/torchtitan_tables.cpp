@@ -10,7 +10,7 @@ namespace gradway::report {
 namespace {
 
 std::string_view torch_dtype_word(Number number) {
-  return number == Number::bf16 ? "bfloat16" : number == Number::fp16 ? "float16" : "float32";
+  return word_for(*dialects::torchtitan().find("training.mixed_precision_param"), name_of(number))->theirs;
 }
 
 /// The type in which a rank computes.
@@ -24,7 +24,7 @@ Number compute_dtype(const Job& job) {
 class Tables {
  public:
   Tables(const Job& job, const SnippetModel& model)
-      : job_{job}, model_{model}, text_{dialects::torchtitan, job} {}
+      : job_{job}, model_{model}, text_{dialects::torchtitan(), job} {}
 
   std::string text() {
     put_layout();
@@ -34,7 +34,7 @@ class Tables {
       text_.put("compile.components", job_.fused_loss ? "[\"model\", \"loss\"]" : "[\"model\"]");
     put_optimizer();
     put_float8();
-    text_.put_rows();
+    notes_ += text_.put_rows();
     note_rest();
     return text_.toml() + notes_ + unsupported_notes(job_);
   }
@@ -55,11 +55,9 @@ class Tables {
       text_.put("parallelism.fsdp_reshard_after_forward", in_quotes("always"));
     if (layout.context > 1 && layout.context_method == ContextMethod::all_to_all)
       text_.put("parallelism.context_parallel_rotate_method", in_quotes("allgather"));
-    if (layout.overlap == TensorOverlap::async_tp && layout.tensor > 1)
-      text_.put("parallelism.enable_async_tensor_parallel", "true");
     if (layout.pipeline == 1) return;
     constexpr std::string_view key = "parallelism.pipeline_parallel_schedule";
-    const auto* schedule = word_for(*dialects::torchtitan.find(key), name_of(layout.schedule));
+    const auto* schedule = word_for(*dialects::torchtitan().find(key), name_of(layout.schedule));
     text_.put(key, in_quotes(schedule != nullptr ? schedule->theirs : "InterleavedZeroBubble"));
     text_.put("parallelism.pipeline_parallel_microbatch_size", job_.batch_per_gpu);
     const auto stages = pipeline_of(layout).stages();

@@ -2,12 +2,14 @@
 #include "sim/report/search/trainer_text.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "sim/base/contract.hpp"
 #include "sim/report/format/json_document.hpp"
+#include "sim/report/search/snippet_parts.hpp"
 #include "sim/scenario/field_tables.hpp"
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/scenario/value_text.hpp"
@@ -23,21 +25,30 @@ void TrainerText::put(std::string_view setting, std::int64_t number) {
   put(setting, std::to_string(number));
 }
 
-void TrainerText::put_rows() {
+std::string TrainerText::put_rows() {
+  const auto text_of = [&](std::string_view key) { return setting_text(job_, key); };
+  std::set<std::string_view> written;
+  std::map<std::string_view, std::string> lacking;
   for (const auto& setting : dialect_.settings) {
-    const auto text_of = [&](std::string_view key) { return setting_text(job_, key); };
     if (setting.form == Form::own || values_.contains(setting.theirs) || !has_needed(setting, text_of))
       continue;
     const auto ours = text_of(setting.ours);
-    std::string value{ours.empty() ? setting.traits.otherwise : ours};
+    std::string value{ours.empty() ? setting.otherwise : ours};
     if (!ours.empty() && setting.form == Form::positive) value = "1.0";
-    if (!ours.empty() && setting.form == Form::word) {
+    const bool has_words = setting.form == Form::turned || (setting.form == Form::word && !ours.empty());
+    if (has_words) {
       const auto* word = word_for(setting, ours);
       value = word != nullptr ? word->theirs : "";
+      if (word != nullptr) written.insert(setting.ours);
+      lacking[setting.ours] = ours;
     }
     if (setting.form == Form::elements && !value.empty()) value = fmt::format("{:.0f}", std::stod(value));
     if (!value.empty()) values_[setting.theirs] = setting.form == Form::word ? in_quotes(value) : value;
   }
+  std::string notes;
+  for (const auto& [key, value] : lacking)
+    if (!written.contains(key)) notes += unsupported_note(key, value);
+  return notes;
 }
 
 std::vector<std::pair<const TrainerSetting*, std::string>> TrainerText::in_order() const {
@@ -64,11 +75,12 @@ std::string TrainerText::toml() const {
 std::string TrainerText::arguments() const {
   std::string text;
   for (const auto& [setting, value] : in_order()) {
+    if (value == "false") continue;  // a switch that is left out
     std::string argument{setting->theirs};
     std::ranges::replace(argument, '_', '-');
     if (value != "true") argument += " " + value;
     std::erase(argument, '"');
-    text += (text.empty() ? "" : setting->traits.shares_line ? " " : " \\\n") + ("--" + argument);
+    text += (text.empty() ? "" : setting->shares_line ? " " : " \\\n") + ("--" + argument);
   }
   return text + "\n";
 }

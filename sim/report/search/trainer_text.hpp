@@ -21,8 +21,9 @@ class TrainerText {
   // Settings of which code knows the value, by their names of today; texts are in quotes.
   void put(std::string_view setting, std::string value);
   void put(std::string_view setting, std::int64_t number);
-  /// Puts the other settings: those whose value follows from the job by their rows.
-  void put_rows();
+  /// Puts the other settings: those whose value follows from the job by their rows. @return comments on
+  /// values that the trainer lacks
+  std::string put_rows();
 
   // The settings in the order of the dialect.
   std::string toml() const;

@@ -74,8 +74,8 @@ std::optional<double> cap_of(const Buckets& buckets) {
 
 }  // namespace
 
-ScenarioDraft draft_scenario(const JobRun& run, const Diagnosis& diagnosis, const std::string& platform,
-                             const std::string& model, const Profile& profile, bool has_bucket_views) {
+Draft draft_scenario(const JobRun& run, const Diagnosis& diagnosis, const std::string& platform,
+                     const std::string& model, const Profile& profile, bool has_bucket_views) {
   const auto& first = run.ranks.front();
   Where file;
   file.file = first.file;
@@ -85,30 +85,30 @@ ScenarioDraft draft_scenario(const JobRun& run, const Diagnosis& diagnosis, cons
               "show the step of the whole",
               "record a step on one GPU, import it with 'gradway import kineto', and write the strategy "
               "(docs/scenario-keys.md)");
-  ScenarioDraft draft;
+  Draft draft;
   draft.file = first.file;
   draft.traces = run.ranks.size();
-  draft.model = model;
-  draft.platform = platform;
   const auto note = [&](std::string text) { draft.notes.push_back({file, std::move(text)}); };
-  draft.job = {{"gpus", fmt::format("{}", run.world)},
-               {"batch_per_gpu", fmt::format("{}", profile.batch)},
-               {"precision", std::string{name_of(profile.precision)}}};
+  draft.keys = {{"model", model},
+                {"platform", platform},
+                {"job.gpus", fmt::format("{}", run.world)},
+                {"job.batch_per_gpu", fmt::format("{}", profile.batch)},
+                {"job.precision", std::string{name_of(profile.precision)}}};
   note(fmt::format("how many nodes the {} ranks run on; the scenario fills node after node", run.world));
   note("the data loader: samples lie in memory ('input')");
   if (diagnosis.exchange == ExchangeKind::none) {
     if (run.world > 1) note("the strategy: the traces have no collectives");
-    draft.strategy = {{"kind", "none"}};
+    draft.keys.emplace_back("strategy.kind", "none");
     return draft;
   }
   const auto buckets = buckets_of(run, profile);
-  draft.strategy = {{"kind", "ddp"}};
+  draft.keys.emplace_back("strategy.kind", "ddp");
   if (const auto cap = cap_of(buckets))
-    draft.strategy.emplace_back("bucket_cap", fmt::format("{:.0f} MiB", *cap / mebibyte));
+    draft.keys.emplace_back("strategy.bucket_cap", fmt::format("{:.0f} MiB", *cap / mebibyte));
   if (buckets.bytes.size() < 2) note("bucket_cap_mb: all gradients are in one bucket, which may be larger");
   if (buckets.are_halved())
-    draft.strategy.emplace_back("comm_hook", profile.precision == Precision::fp16 ? "fp16" : "bf16");
-  if (has_bucket_views) draft.strategy.emplace_back("gradient_as_bucket_view", "true");
+    draft.keys.emplace_back("strategy.comm_hook", profile.precision == Precision::fp16 ? "fp16" : "bf16");
+  if (has_bucket_views) draft.keys.emplace_back("strategy.gradient_as_bucket_view", "true");
   note("static_graph, and NCCL's variables");
   return draft;
 }

@@ -13,7 +13,7 @@ namespace gradway {
 /// @param model its name @param profile of a rank, without what DDP adds
 /// @param has_bucket_views gradients are views into DDP's buckets
 /// @throws ConfigError for jobs that exchange in another way than DDP
-ScenarioDraft draft_scenario(const JobRun& run, const Diagnosis& diagnosis, const std::string& platform,
-                             const std::string& model, const Profile& profile, bool has_bucket_views);
+Draft draft_scenario(const JobRun& run, const Diagnosis& diagnosis, const std::string& platform,
+                     const std::string& model, const Profile& profile, bool has_bucket_views);
 
 }  // namespace gradway
