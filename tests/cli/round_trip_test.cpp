@@ -169,8 +169,11 @@ std::string with(const Trainer& trainer, const TrainerSetting& setting, const st
   std::istringstream base{trainer.base};
   const auto word = line.substr(0, line.find_first_of(" \n"));
   for (std::string of_base; std::getline(base, of_base);)
-    if (of_base.substr(0, of_base.find(' ')) != word) text += of_base + '\n';
-  return text + line;
+    if (of_base.substr(0, of_base.find(' ')) != word &&
+        !(of_base == "--sequence-parallel" && setting.needs.find("!parallel.sequence") != std::string::npos))
+      text += of_base + '\n';
+  const bool needs_tensor = &trainer.dialect == &dialects::torchtitan() && setting.needs == "parallel.tensor";
+  return text + (needs_tensor ? "parallelism.tensor_parallel_degree = 2\n" : "") + line;
 }
 
 /// The scenario of a draft without its notes.
@@ -194,12 +197,16 @@ std::vector<std::string> values_of(const TrainerSetting& setting) {
       return {"1.0"};
     case Form::elements:
       return {"200000000"};
+    case Form::turned:
     case Form::word:
       break;
   }
   std::vector<std::string> words;
-  for (const auto& word : setting.words)
-    if (!word.ours.empty() && word_for(setting, word.ours) == &word) words.emplace_back(word.theirs);
+  for (const auto& word : setting.words) {
+    const bool is_left_out = setting.form == Form::turned && word.theirs == setting.standard;
+    if (!word.ours.empty() && word_for(setting, word.ours) == &word && !is_left_out)
+      words.emplace_back(word.theirs);
+  }
   return words;
 }
 

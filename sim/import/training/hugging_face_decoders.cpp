@@ -46,15 +46,12 @@ class Family {
 
  private:
   static constexpr std::string_view names =
-      "vocabulary hidden mlp layers heads kv_heads positions head_size tied activation gated layer_norm "
-      "norm_bias "
-      "blocks blocks_key norm_placement qk_norm qk_norm_key qk_norm_default attention_bias output_follows "
-      "mlp_bias "
-      "output_bias latent packed position position_offset rotary_share rotary_size embedding_norm kv window "
-      "slides "
-      "full_every no_rotary_every sinks gate soft_cap dropout attention_dropout experts top_k expert_mlp "
-      "shared "
-      "shared_mlp shared_gate dense_layers every expert_bias router_bias";
+      "vocabulary hidden mlp layers heads kv_heads positions head_size tied kv activation gated layer_norm "
+      "norm_bias norm_placement embedding_norm blocks blocks_key qk_norm qk_norm_key qk_norm_default "
+      "attention_bias output_follows mlp_bias output_bias packed latent sinks gate soft_cap position "
+      "position_offset rotary_share rotary_size window full_every no_rotary_every slides dropout "
+      "attention_dropout experts top_k expert_mlp shared shared_mlp shared_gate expert_bias router_bias "
+      "dense_layers every";
   TextRow row_;
 };
 
@@ -106,6 +103,10 @@ void read_heads(Model& model, const Family& family) {
   const bool has_plain_mlp = !family.has("gated", true) && family.has("norm_bias");
   put_bias("mlp_bias", "mlp_bias use_bias", has_bias || family.has("mlp_bias", has_plain_mlp));
   if (model.flag("lm_head_bias", family.has("output_bias"))) model.put("output_bias", true);
+}
+
+/// Reads how much of each head is rotated.
+void read_rotary_share(Model& model, const Family& family) {
   if (const auto size = family.number("rotary_size"); size > 0)
     return model.put("rotary_size", model.number("rotary_dim", size));
   model.put_rotary_share(
@@ -186,6 +187,9 @@ int read_shared(Model& model, const Family& family, int width) {
 }
 
 void read_mlps(Model& model, const Family& family) {
+  constexpr std::string_view every_layer = "moe_layer_freq";
+  model.require(every_layer, model.number(every_layer, 1) == 1,
+                "gradway requires experts in all layers after the first dense ones");
   constexpr std::string_view count_key = "num_local_experts num_experts";
   const auto experts = model.settings.has("n_routed_experts moe_num_experts")
                            ? model.number("n_routed_experts moe_num_experts", 0, 0)
@@ -203,9 +207,6 @@ void read_mlps(Model& model, const Family& family) {
   model.require(top_k_key, family.number("top_k", 2) > 0 || model.settings.has(top_k_key),
                 "the file has no 'num_experts_per_tok'");
   const auto top_k = model.number(top_k_key, family.number("top_k", 2));
-  constexpr std::string_view every_layer = "moe_layer_freq";
-  model.require(every_layer, model.number(every_layer, 1) == 1,
-                "gradway requires experts in all layers after the first dense ones");
   auto dense = model.number("first_k_dense_replace", family.number("dense_layers"), 0);
   if (model.settings.has("mlp_only_layers")) dense = std::max(dense, model.read_dense_layers());
   const auto every = model.number("interleave_moe_layer_step decoder_sparse_step", family.number("every", 1));
@@ -291,8 +292,9 @@ void read(Model& model, Family family) {
     model.read_activation("hidden_act hidden_activation activation_function activation",
                           activation.empty() ? "silu" : std::string{activation}, family.has("gated", true));
   read_heads(model, family);
+  if (position.empty() && !family.has("latent")) read_rotary_share(model, family);
   read_layer_kinds(model, family);
-  read_rotary_layers(model, family);
+  if (position.empty()) read_rotary_layers(model, family);
   constexpr std::string_view cap_key = "final_logit_softcapping";
   if (!model.settings.is_null(cap_key) && (family.has("soft_cap") || model.settings.has(cap_key))) {
     model.settings.find(cap_key);
