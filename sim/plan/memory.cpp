@@ -9,7 +9,6 @@
 
 #include "sim/compute/optimizer_share.hpp"
 #include "sim/compute/optimizer_time.hpp"
-#include "sim/plan/reserved_memory.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
 #include "sim/workload/blocks.hpp"
 #include "sim/workload/profile.hpp"
@@ -167,8 +166,7 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
 
   auto optimizer = always;
   optimizer.gradients = gradients;
-  const auto transient = optimizer_memory_of(scenario, of_sync).transient;
-  optimizer.optimizer_state += transient;
+  optimizer.optimizer_state += optimizer_memory_of(scenario, of_sync).transient;
 
   const auto micro_step =
       peak_of_micro_step(step, sync, always, gradients, job.accumulate > 1, keeps_gradients(scenario));
@@ -177,8 +175,8 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
   const std::array moments{micro_step, backward_ends, optimizer};
   auto peak = *std::ranges::max_element(moments, {}, &MemoryUse::allocated);
   peak.slack = allocator_slack * peak.allocated();
-  peak.first_buckets = of_sync.first_buckets;
-  peak.reserved = reserved_memory(scenario, step, of_sync, always, peak.allocated(), gradients, transient);
+  // They are gone when the optimizer steps.
+  peak.first_buckets = std::max(0_B, micro_step.allocated() + of_sync.first_buckets - peak.allocated());
   return peak;
 }
 

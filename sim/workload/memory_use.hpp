@@ -21,12 +21,9 @@ struct MemoryUse {
   Bytes slack{};    ///< fragments that PyTorch's allocator cannot release
   Bytes context{};  ///< CUDA context with loaded kernels
   Bytes nccl{};     ///< buffers of NCCL's channels
-  /// DDP's buckets of the first step, which may coexist with their replacements for one step. Not part of the
-  /// sums below.
+  /// By which the peak of one step is higher, while DDP's first buckets coexist with their replacements. Not
+  /// part of the sums below.
   Bytes first_buckets{};
-  /// What PyTorch's allocator reserves (torch.cuda.memory_reserved) if the GPU has room. Where memory ends,
-  /// it releases what is not allocated, down to `slack`. Not part of the sums below.
-  Bytes reserved{};
 
   Bytes allocated() const {
     return parameters + gradients + optimizer_state + buckets + gathered + comm_hook + activations + input +

@@ -11,7 +11,6 @@ MemoryTimeline::MemoryTimeline(std::int32_t nodes)
 void MemoryTimeline::hold(std::int32_t from, std::int32_t until, double bytes) {
   change_[static_cast<std::size_t>(std::max(from, 0))] += bytes;
   change_[static_cast<std::size_t>(until) + 1] -= bytes;
-  if (bytes > 0 && from <= until) tensors_.push_back({std::max(from, 0), until, bytes});
   if (from < nodes_ && until >= nodes_) after_forward_ += bytes;
 }
 

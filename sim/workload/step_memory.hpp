@@ -9,13 +9,6 @@
 
 namespace gradway {
 
-/// A tensor of a step's passes, or the temporaries of one operation.
-struct TensorLife {
-  std::int32_t from = 0;  ///< moments, both included
-  std::int32_t until = 0;
-  double bytes = 0;
-};
-
 /// GPU memory at each moment of a step, without parameters, optimizer and input. Moments of the forward pass
 /// come first, then those of the backward pass.
 struct StepMemory {
@@ -27,7 +20,6 @@ struct StepMemory {
   std::vector<Bytes> lasting;        ///< by layer: memory that exists during all micro-batches
   Bytes after_forward{};             ///< memory that the forward pass keeps for the backward pass
   Bytes block_input{};               ///< input of a recomputed block, if it waits in host memory
-  std::vector<TensorLife> tensors;   ///< of which `activations` are the sums; empty: unknown
 };
 
 /// Memory over the moments of a step: node n runs at moment n, its backward pass at 2 nodes - 1 - n.
@@ -43,15 +35,12 @@ class MemoryTimeline {
   void pass(std::int32_t node, double forward, double backward);
   /// Bytes by moment.
   std::vector<double> sums() const;
-  /// All that was added, in its order.
-  const std::vector<TensorLife>& tensors() const { return tensors_; }
   /// Bytes that are held from the forward into the backward pass.
   double after_forward() const { return after_forward_; }
 
  private:
   std::int32_t nodes_;
   std::vector<double> change_;
-  std::vector<TensorLife> tensors_;
   double after_forward_ = 0;
 };
 

@@ -108,8 +108,6 @@ StepMemory memory_of_passes(const StepMemory& whole_memory, const ModelShard& sh
                             const std::vector<ChunkPass>& turns) {
   StepMemory memory;
   if (whole_memory.activations.empty()) return memory;
-  if (shard.layers.size() == shard.chunk.size() && std::ranges::max(shard.chunk) == 0)
-    memory.tensors = whole_memory.tensors;
   for (const auto layer : shard.layers)
     if (!whole_memory.lasting.empty())
       memory.lasting.push_back(whole_memory.lasting[static_cast<std::size_t>(layer)]);

@@ -214,7 +214,6 @@ void Eager::account() {
   for (const auto bytes : lasting_) memory_.lasting.push_back(Bytes{bytes});
   for (const auto bytes : held.sums()) memory_.activations.push_back(Bytes{bytes});
   memory_.after_forward = Bytes{held.after_forward()};
-  memory_.tensors = held.tensors();
   double gradient = 0;
   for (const auto bytes : gradients) memory_.gradients.push_back(Bytes{gradient += bytes});
   memory_.forward = nodes_.size();
