@@ -162,6 +162,13 @@ TEST_CASE("Megatron-LM's arguments become keys of the scenario", "[cli][import]"
        "parallel:\n  pipeline: 2\n  virtual: 4\n  schedule: interleaved\n"},
       {"--pipeline-model-parallel-size 2 --num-virtual-stages-per-pipeline-rank 2 --global-batch-size 16",
        "parallel:\n  pipeline: 2\n  virtual: 2\n  schedule: interleaved\n"},
+      {"--pipeline-model-parallel-size 4 --decoder-first-pipeline-num-layers 4 "
+       "--decoder-last-pipeline-num-layers 6 --global-batch-size 16",
+       "parallel:\n  pipeline: 4\n  stage_layout: Et*4|(t*7|)*2t*6L\n"},
+      {"--pipeline-model-parallel-size 2 --pipeline-model-parallel-layout 'Et*5|t*7|t*6|t*6L' "
+       "--global-batch-size 16",
+       "parallel:\n  pipeline: 2\n  virtual: 2\n  stage_layout: Et*5|t*7|t*6|t*6L\n  schedule: "
+       "interleaved\n"},
       {"--context-parallel-size 2", "parallel:\n  context: 2\n  context_method: ring\n"},
       {"--context-parallel-size 2 --cp-comm-type a2a",
        "parallel:\n  context: 2\n  context_method: all_to_all\n"},
@@ -289,6 +296,8 @@ TEST_CASE("contradictory arguments of Megatron-LM are refused", "[cli][import][e
        "job.sh:2:29: error: the file has 16 GPUs, but --gpus is 8\n"},
       {shape + batch + "\n--pipeline-model-parallel-size 2 --num-layers-per-virtual-pipeline-stage 5",
        "job.sh:2:74: error: 24 layers are not divisible by 2 stages of 5 layers\n"},
+      {shape + batch + "\n--pipeline-model-parallel-size 4 --decoder-first-pipeline-num-layers 4",
+       "job.sh:2:70: error: 20 layers are not divisible by the 3 other stages\n"},
       {shape + batch + "\n--position-embedding-type relative",
        "job.sh:2:27: error: gradway does not support positions 'relative'\n"},
       {shape + batch +

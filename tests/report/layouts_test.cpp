@@ -15,8 +15,8 @@ namespace {
 const DataPath data{{GRADWAY_SOURCE_DIR}};
 constexpr int samples = 64;
 
-std::vector<Override> small_decoder(const std::string& framework) {
-  return {{"model", "gpt_124m"},
+std::vector<Override> small_decoder(const std::string& model, const std::string& framework) {
+  return {{"model", model},
           {"platform", "dgx-h100"},
           {"job", "{gpus: 16, batch_per_gpu: 2, precision: bf16, framework: " + framework + "}"},
           {"strategy", "{kind: ddp}"}};
@@ -25,15 +25,17 @@ std::vector<Override> small_decoder(const std::string& framework) {
 }  // namespace
 
 TEST_CASE("the settings of each candidate are valid in a scenario and reproduce it", "[report][layout]") {
-  const auto framework = GENERATE("megatron", "pytorch");
+  const auto [model, framework] = GENERATE(table<std::string, std::string>(
+      {{"gpt_124m", "megatron"}, {"gpt_124m", "pytorch"}, {"deepseek_v2_lite", "megatron"}}));
+  const auto written = small_decoder(model, framework);
   const auto candidates =
-      candidate_layouts(load_scenario("sharded/llama2_7b", small_decoder(framework), data), samples, false);
+      candidate_layouts(load_scenario("sharded/llama2_7b", written, data), samples, false);
   REQUIRE(candidates.size() > 20);
   for (std::size_t i = 0; i < candidates.size(); i += 7) {
     const auto& job = candidates[i];
-    auto set = small_decoder(framework);
+    auto set = written;
     for (const auto& [key, value] : report::settings_of(job)) {
-      std::erase_if(set, [&](const Override& one) { return one.key == key; });
+      std::erase_if(set, [&](const Override& other) { return other.key == key; });
       set.push_back({key, value});
     }
     INFO(report::settings_of(job)[0].second << " " << report::settings_of(job)[1].second);
@@ -43,6 +45,7 @@ TEST_CASE("the settings of each candidate are valid in a scenario and reproduce 
     CHECK(loaded.layout.sequence == job.layout.sequence);
     CHECK(loaded.layout.schedule == job.layout.schedule);
     CHECK(loaded.layout.chunks == job.layout.chunks);
+    CHECK(loaded.layout.stage_layout == job.layout.stage_layout);
     CHECK(loaded.samples() == samples);
     CHECK(runs_blocks_again(loaded.recompute) == runs_blocks_again(job.recompute));
   }

@@ -17,6 +17,7 @@ FieldValue another(const Field& field, const FieldValue& value) {
     return std::vector{order->at(1), order->at(0), order->at(2), order->at(3), order->at(4)};
   if (const auto* rows = std::get_if<ExpertRows>(&value))
     return rows->empty() ? ExpertRows{{1, 3}} : ExpertRows{};
+  if (std::holds_alternative<std::string>(value)) return std::string{"Et|t*2L"};
   if (std::holds_alternative<value::Words>(field.kind)) return std::int64_t{whole_in(value) == 0};
   return 2 * number_in(value) + 1;
 }

@@ -35,6 +35,22 @@ TEST_CASE("a layout of stages is read in Megatron's words") {
   CHECK(read_stage_layout("Et*3|(tt|)*29|L").blocks == deepseek_v3);
 }
 
+TEST_CASE("a layout of stages is written as it is read") {
+  using Blocks = std::vector<int>;
+  CHECK(stage_layout_of({3, 4, 4, 2}) == "Et*3|(t*4|)*2t*2L");
+  for (const auto& blocks : {Blocks{1, 1}, Blocks{0, 5, 6, 6, 0}, Blocks{3, 4, 2}})
+    CHECK(read_stage_layout(stage_layout_of(blocks)).blocks == blocks);
+}
+
+TEST_CASE("stages are nearly even if three blocks are missing at most") {
+  using Blocks = std::vector<int>;
+  CHECK(nearly_even_stages(61, 4) == Blocks{15, 16, 16, 14});
+  CHECK(nearly_even_stages(94, 4) == Blocks{23, 24, 24, 23});
+  CHECK(nearly_even_stages(12, 4) == Blocks{3, 3, 3, 3});
+  CHECK(nearly_even_stages(28, 8).empty());  // four are missing
+  CHECK(nearly_even_stages(61, 32).empty());
+}
+
 TEST_CASE("what is no layout of stages is refused") {
   for (const char* text : {"t|tL", "Et|t", "EEt|tL", "Et|tLt", "E*|L", "*3EtL", "E(t|tL", "Ex|tL", "Et|mL",
                            "|||", "Et*0|L", "Et*99999999|L"})

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -11,6 +12,7 @@
 
 #include "sim/compute/memory_range.hpp"
 #include "sim/config/config.hpp"
+#include "sim/scenario/pipeline/stage_layout.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/search/layouts.hpp"
 
@@ -83,6 +85,23 @@ TEST_CASE("candidates obey the rules of their framework", "[study][layout]") {
       if (replicates) CHECK(layout.model_parallel_ranks() == 1);
     }
   }
+}
+
+TEST_CASE("stages of Megatron have nearly the same number of blocks where none divides them",
+          "[study][layout]") {
+  auto set = small_decoder("megatron");
+  set.front().value = "deepseek_v2_lite";  // 27 blocks
+  std::set<int> stages;
+  for (const auto& job :
+       candidate_layouts(load_scenario("sharded/llama2_7b", set, layout_data), samples, false)) {
+    const auto blocks = read_stage_layout(job.layout.stage_layout).blocks;
+    REQUIRE(blocks.empty() == (job.layout.pipeline == 1));
+    if (blocks.empty()) continue;
+    stages.insert(job.layout.pipeline);
+    CHECK(std::accumulate(blocks.begin(), blocks.end(), 0) == 27);
+    CHECK(std::ranges::max(blocks) - std::ranges::min(blocks) <= 2);
+  }
+  CHECK(stages == std::set{2, 4});
 }
 
 TEST_CASE("micro-batches are all divisors of the samples of a rank", "[study][layout]") {

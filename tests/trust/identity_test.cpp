@@ -131,6 +131,7 @@ const std::map<std::string, std::vector<std::string>>& named_values() {
       {"nccl.NCCL_ALGO", {"Ring"}},
       {"nccl.NCCL_PROTO", {"Simple"}},
       {"parallel.expert_rows", {"[1, 2, 3, 4, 5, 6, 7, 8]"}},
+      {"parallel.stage_layout", {"Et*2|t*3|t*3|t*4L", "Et*5|t*6|t*6|t*7L", "Et*7|t*8|t*8|t*9L"}},
       {"parallel.order", {"tp-dp-cp-ep-pp", "dp-tp-cp-ep-pp", "tp-cp-ep-pp-dp", "tp-pp-dp"}},
       {"strategy.reduce_bucket_size", {"1e8"}},
       {"strategy.prefetch_bucket_size", {"1e7"}},

@@ -9,6 +9,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/import/training/trainer_settings.hpp"
+#include "sim/scenario/pipeline/stage_layout.hpp"
 
 namespace gradway {
 namespace {
@@ -88,7 +89,7 @@ class Megatron {
 
   void read_layout() {
     read_experts_layout();
-    const auto chunks = read_chunks();
+    const auto chunks = read_stages(read_chunks());
     if (chunks > 1) {
       keys_.put("parallel.virtual", chunks);
       keys_.put("parallel.schedule", "interleaved");
@@ -106,6 +107,42 @@ class Megatron {
             fmt::format("{} layers are not divisible by {} stages of {} layers", layers_, pipeline_, size),
             "Megatron-LM gives all virtual stages the same number of layers");
     return layers_ / pipeline_ / size;
+  }
+
+  /// Stages that do not have the same number of blocks. @return chunks of a rank
+  int read_stages(int chunks) {
+    const Key written = "pipeline_model_parallel_layout";
+    if (const auto text = settings_.text(written)) {
+      const auto [blocks, problem] = read_stage_layout(*text);
+      require(written, problem.empty(), fmt::format("'{}' does not describe stages: {}", *text, problem),
+              "see Megatron-LM's help");
+      keys_.put("parallel.stage_layout", *text);
+      return std::max(1, static_cast<int>(std::ssize(blocks)) / pipeline_);
+    }
+    const Key of_first = "decoder_first_pipeline_num_layers";
+    const Key of_last = "decoder_last_pipeline_num_layers";
+    const int embedding = flag("account_for_embedding_in_pipeline_split") ? 1 : 0;
+    const int loss = flag("account_for_loss_in_pipeline_split") ? 1 : 0;
+    const int first = number(of_first, 0);
+    const int last = number(of_last, 0);
+    const int named = (first > 0 ? 1 : 0) + (last > 0 ? 1 : 0);
+    if (pipeline_ == 1 || named + embedding + loss == 0) return chunks;
+    const int rest = layers_ + embedding + loss - first - last;
+    const int stages = chunks * (pipeline_ - named);
+    require(named > 0 ? (first > 0 ? of_first : of_last) : "account_for_loss_in_pipeline_split",
+            stages > 0 && rest > 0 && rest % stages == 0 && first % chunks == 0 && last % chunks == 0,
+            fmt::format("{} layers are not divisible by the {} other stages", rest, stages),
+            "Megatron-LM gives all other stages the same number of layers");
+    if (stages <= 0 || rest % stages != 0) return chunks;
+    std::vector<int> blocks(static_cast<std::size_t>(chunks * pipeline_), rest / stages);
+    for (std::size_t stage = 0; stage < blocks.size(); stage += static_cast<std::size_t>(pipeline_)) {
+      if (first > 0) blocks[stage] = first / chunks;
+      if (last > 0) blocks[stage + static_cast<std::size_t>(pipeline_) - 1] = last / chunks;
+    }
+    blocks.front() -= embedding;
+    blocks.back() -= loss;
+    keys_.put("parallel.stage_layout", stage_layout_of(blocks));
+    return chunks;
   }
 
   void read_experts_layout() {

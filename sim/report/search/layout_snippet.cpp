@@ -36,6 +36,7 @@ nlohmann::ordered_json layout_json(const Job& job) {
   if (layout.pipeline > 1) {
     json["virtual"] = layout.chunks;
     json["schedule"] = name_of(layout.schedule);
+    if (!layout.stage_layout.empty()) json["stage_layout"] = layout.stage_layout;
   }
   if (const auto replicas = replicas_of(job.strategy); replicas > 1) json["replicate"] = replicas;
   if (layout.order == Layout{}.order) return json;

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/shell_word.hpp"
 #include "sim/report/search/snippet_parts.hpp"
 #include "sim/report/search/trainer_text.hpp"
 
@@ -57,7 +58,9 @@ class ArgumentList {
       text_.put("expert_model_parallel_size", layout_.expert);
       text_.put("expert_tensor_parallel_size", layout_.expert_tensor);
     }
-    if (layout_.chunks > 1) {
+    if (!layout_.stage_layout.empty()) {
+      text_.put("pipeline_model_parallel_layout", shell_word(layout_.stage_layout));
+    } else if (layout_.chunks > 1) {
       text_.put("num_layers", model_.blocks);
       text_.put("num_layers_per_virtual_pipeline_stage", model_.blocks / (layout_.pipeline * layout_.chunks));
     }

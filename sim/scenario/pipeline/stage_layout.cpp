@@ -70,4 +70,28 @@ StageLayout read_stage_layout(std::string_view text) {
   return layout;
 }
 
+std::string stage_layout_of(const std::vector<int>& blocks) {
+  const auto blocks_text = [](int count) { return count == 0 ? "" : fmt::format("t*{}", count); };
+  std::string text = "E" + blocks_text(blocks.front()) + "|";
+  const auto last = blocks.end() - 1;
+  for (auto stage = blocks.begin() + 1; stage != last;) {
+    const auto next = std::find_if(stage, last, [&](int count) { return count != *stage; });
+    text += fmt::format("({}|)*{}", blocks_text(*stage), next - stage);
+    stage = next;
+  }
+  return text + blocks_text(*last) + "L";
+}
+
+std::vector<int> nearly_even_stages(int blocks, int stages) {
+  constexpr int most_fewer = 3;
+  const int each = (blocks + stages - 1) / stages;
+  const int fewer = each * stages - blocks;
+  const int fewer_in_last = fewer - fewer / 2;
+  if (stages < 2 || fewer > most_fewer || each <= fewer_in_last) return {};
+  std::vector<int> blocks_of_stages(static_cast<std::size_t>(stages), each);
+  blocks_of_stages.front() -= fewer / 2;
+  blocks_of_stages.back() -= fewer_in_last;
+  return blocks_of_stages;
+}
+
 }  // namespace gradway

@@ -18,4 +18,11 @@ struct StageLayout {
 /// @source megatron/core/transformer/pipeline_parallel_layer_layout.py, parse_str_to_list, at 00caa53a
 StageLayout read_stage_layout(std::string_view text);
 
+/// The text for stages of these blocks. @pre at least two stages
+std::string stage_layout_of(const std::vector<int>& blocks);
+
+/// Stages of the same number of blocks but for the first and the last, which may have up to three fewer in
+/// all, as in DeepSeek V3 (3, 14 times 4, 2); empty if no such stages hold the blocks.
+std::vector<int> nearly_even_stages(int blocks, int stages);
+
 }  // namespace gradway

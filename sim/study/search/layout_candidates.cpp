@@ -4,11 +4,13 @@
 #include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
+#include "sim/scenario/pipeline/stage_layout.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
 #include "sim/scenario/strategy_facts.hpp"
 #include "sim/study/search/layout_requirements.hpp"
@@ -154,11 +156,14 @@ class Candidates {
     const auto of_stage = tensor * layout.context;
     const auto of_experts = layout.expert * layout.expert_tensor;
     for (int ranks = 1; ranks <= std::min(parts_, job_.gpus / of_stage); ++ranks) {
-      if (job_.gpus % (of_stage * ranks) != 0 || job_.gpus % (of_experts * ranks) != 0 ||
-          (is_megatron() && ranks > 1 && blocks_ % ranks != 0))
-        continue;
+      if (job_.gpus % (of_stage * ranks) != 0 || job_.gpus % (of_experts * ranks) != 0) continue;
+      // Megatron divides blocks evenly unless it is told otherwise.
+      const bool is_even = !is_megatron() || ranks == 1 || blocks_ % ranks == 0;
+      const auto blocks = is_even ? std::vector<int>{} : nearly_even_stages(blocks_, ranks);
+      if (!is_even && blocks.empty()) continue;
       layout.pipeline = ranks;
-      if (ranks == 1) {
+      layout.stage_layout = is_even ? "" : stage_layout_of(blocks);
+      if (ranks == 1 || !is_even) {
         add_micro_batches(layout);
       } else {
         add_schedules(layout);
