@@ -27,9 +27,9 @@ constexpr std::array<std::string_view, 8> form_words{"own",    "ranks", "flag", 
 
 Form form_of(const TextRow& row) {
   const auto word = row.value("form");
-  const auto* const name = std::ranges::find(form_words, word.empty() ? "own" : word);
-  expects(name != form_words.end(), "the form of a setting is known");
-  return static_cast<Form>(name - form_words.begin());
+  const auto form = std::ranges::find(form_words, word.empty() ? "own" : word) - form_words.begin();
+  expects(form < std::ssize(form_words), "the form of a setting is known");
+  return static_cast<Form>(form);
 }
 
 void add(Dialect& dialect, const TextRow& row) {

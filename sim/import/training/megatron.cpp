@@ -114,8 +114,10 @@ class Megatron {
     const Key written = "pipeline_model_parallel_layout";
     if (const auto text = settings_.text(written)) {
       const auto [blocks, problem] = read_stage_layout(*text);
-      require(written, problem.empty(), fmt::format("'{}' does not describe stages: {}", *text, problem),
-              "see Megatron-LM's help");
+      if (!problem.empty()) {
+        settings_.note(written, "gradway divides the blocks as evenly as possible: " + problem);
+        return chunks;
+      }
       keys_.put("parallel.stage_layout", *text);
       return std::max(1, static_cast<int>(std::ssize(blocks)) / pipeline_);
     }
