@@ -126,10 +126,10 @@ template <class Key>
 class DistinctKeys {
  public:
   /// Reports an entry with the key of an earlier one.
-  void add(Key key, Reader& entry, const Where& where, std::string message, std::string hint = "") {
+  void add(Key key, Reader& entry, const Where& where, const std::string& message,
+           const std::string& hint = "") {
     const auto [first, is_new] = places_.emplace(std::move(key), where);
-    if (!is_new)
-      entry.error(where, std::move(message), std::move(hint), {{first->second, "the first one is here"}});
+    if (!is_new) entry.error(where, message, hint, {{first->second, "the first one is here"}});
   }
 
  private:

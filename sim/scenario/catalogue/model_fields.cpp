@@ -191,7 +191,8 @@ FieldTable make_fields(std::type_identity<ImageShape>) {
 FieldTable make_fields(std::type_identity<SyntheticLayer>) {
   using Synthetic = SyntheticLayer;
   return {required(field("name", &Synthetic::name, text, "name of the layer")),
-          field("repeat", &Synthetic::repeat, value::Whole{1, 100 * most_layers}, "equal layers in a row"),
+          field("repeat", &Synthetic::repeat, value::Whole{1, std::int64_t{100} * most_layers},
+                "equal layers in a row"),
           required(field("forward", &Synthetic::forward, time_or_none, "time per sample")),
           required(field("backward", &Synthetic::backward, time_or_none, "time per sample")),
           required(field("parameters", &Synthetic::parameters, value::Whole{0, 1'000'000'000'000},
