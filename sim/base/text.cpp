@@ -5,6 +5,10 @@
 #include <cctype>
 #include <charconv>
 
+#include <fmt/format.h>
+
+#include "sim/base/printable.hpp"
+
 namespace gradway {
 namespace {
 
@@ -53,6 +57,21 @@ std::string_view after(std::string_view text, std::string_view fragment) {
 std::string_view word_after(std::string_view text, std::string_view fragment) {
   const auto remainder = trimmed(after(text, fragment));
   return remainder.substr(0, remainder.find_first_of(white_space));
+}
+
+std::string shell_word(std::string_view word) {
+  constexpr auto plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,=/:+%@";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string{word};
+  const bool can_be_shown = printable(word) == word;
+  std::string text = can_be_shown ? "'" : "$'";
+  for (const auto c : word) {
+    if (can_be_shown ? c != '\'' : c >= 0x20 && c < 0x7F && c != '\'' && c != '\\') {
+      text += c;
+    } else {
+      text += can_be_shown ? "'\\''" : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    }
+  }
+  return text + "'";
 }
 
 }  // namespace gradway

@@ -37,4 +37,8 @@ std::string_view after(std::string_view text, std::string_view fragment);
 /// The word after a fragment and white space; empty if the fragment is missing.
 std::string_view word_after(std::string_view text, std::string_view fragment);
 
+/// A word of a command to paste into a shell, quoted if it has characters that a shell would interpret.
+/// Control characters and bytes that are not valid UTF-8 are escaped as in bash, zsh and ksh: $'a\x1b'.
+std::string shell_word(std::string_view word);
+
 }  // namespace gradway

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "sim/base/shell_word.hpp"
+#include "sim/base/text.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/points/points.hpp"
 #include "sim/cli/shell/common_options.hpp"

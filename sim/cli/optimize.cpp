@@ -23,7 +23,7 @@
 #include "sim/report/search/layouts.hpp"
 #include "sim/report/search/optimize.hpp"
 #include "sim/report/search/snippet.hpp"
-#include "sim/scenario/values_to_try.hpp"
+#include "sim/study/ask/values_to_try.hpp"
 #include "sim/study/campaign/campaign.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/search/search_space.hpp"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "sim/base/shell_word.hpp"
+#include "sim/base/text.hpp"
 #include "sim/cli/commands.hpp"
 #include "sim/cli/ui/http.hpp"
 #include "sim/cli/ui/site.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "sim/base/make_warning.hpp"
-#include "sim/base/shell_word.hpp"
+#include "sim/base/text.hpp"
 #include "sim/compute/profile_costs.hpp"
 #include "sim/config/read/prices.hpp"
 #include "sim/config/yaml/source_file.hpp"

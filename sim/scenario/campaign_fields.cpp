@@ -40,7 +40,7 @@ FieldTable make_fields(std::type_identity<CheckpointSettings>) {
           "interval", value::Amount{value::Unit::span, "30 min", "", "best"},
           "training time between two checkpoints, rounded to whole steps; best: the interval with the "
           "shortest campaign",
-          {.default_text = "best", .tries = {.of = intervals}},
+          {.default_text = "best", .tries = {.by_scenario = intervals}},
           [](const Checkpoint& checkpoint) {
             return checkpoint.interval
                        ? value::text(value::Amount{value::Unit::span, {}}, *checkpoint.interval)

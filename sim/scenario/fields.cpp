@@ -28,7 +28,7 @@ double number_in(const FieldValue& value) {
 }
 
 std::vector<std::string> Tries::values(const KeyContext& context) const {
-  if (of != nullptr) return of(context);
+  if (by_scenario != nullptr) return by_scenario(context);
   constexpr std::string_view comma = ", ";
   std::vector<std::string> list;
   for (auto rest = texts; has_any();) {

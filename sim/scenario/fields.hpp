@@ -27,10 +27,11 @@ struct KeyContext;
 /// Values of a key that are worth trying in a search of faster settings, as texts, the framework's default
 /// first. An empty text: without the key.
 struct Tries {
-  std::string_view texts{};                                     ///< "false, true"
-  std::vector<std::string> (*of)(const KeyContext&) = nullptr;  ///< of those that depend on the scenario
+  std::string_view texts{};  ///< "false, true"
+  /// Values that depend on the scenario; null: `texts`.
+  std::vector<std::string> (*by_scenario)(const KeyContext&) = nullptr;
 
-  bool has_any() const { return !texts.empty() || of != nullptr; }
+  bool has_any() const { return !texts.empty() || by_scenario != nullptr; }
   std::vector<std::string> values(const KeyContext& context) const;
 };
 

@@ -123,7 +123,9 @@ FieldTable make_fields(std::type_identity<InputSettings>) {
       field("loader_workers", &Input::loader_workers, value::Whole{0, 4096},
             "with a dataset: number of loader processes per rank (DataLoader's num_workers; threads of DALI "
             "and tf.data); 0: the training process loads the data; default of tf_data: AUTOTUNE",
-            {.outside_identity = no_own_error, .lack = input_lacks::dataset, .tries = {.of = worker_counts}}),
+            {.outside_identity = no_own_error,
+             .lack = input_lacks::dataset,
+             .tries = {.by_scenario = worker_counts}}),
       field("prefetch", &Input::prefetch, value::WordsOrNone{"a copy start", copy_start_words},
             "when the copy of the next batch starts, on its own stream. ahead: when the CPU issues it; step: "
             "when the GPU begins the step; forward: after the forward pass; none: each batch is copied in "
@@ -200,7 +202,7 @@ FieldTable make_fields(std::type_identity<InputSettings>) {
           "with staged_from or cache_prefetch: requests that each node has in flight for it",
           {.is_echoed = copies, .outside_identity = no_own_error, .lack = input_lacks::staging_or_prefetch}),
       custom<Input>("codec", value::Words{"a codec", codec_words}, "lossless compression of samples",
-                    {.lack = input_lacks::dataset, .tries = {.of = useful_codecs}},
+                    {.lack = input_lacks::dataset, .tries = {.by_scenario = useful_codecs}},
                     [](const Input& input) {
                       return input.dataset && input.codec ? std::optional{std::string{input.codec->name}}
                                                           : std::nullopt;
@@ -215,7 +217,7 @@ FieldTable make_fields(std::type_identity<InputSettings>) {
             {.is_echoed = loads, .lack = input_lacks::dataset}),
       field("decode", &Input::decode_on_gpu, value::Words{"a decoder", decoder_words},
             "processor that decodes samples",
-            {.is_echoed = loads, .lack = input_lacks::dataset, .tries = {.of = decoders}}),
+            {.is_echoed = loads, .lack = input_lacks::dataset, .tries = {.by_scenario = decoders}}),
       field("hw_decoder_load", &Input::hw_decoder_load, value::Real{0, 1},
             "with loader dali and decode gpu: share of the images that the GPU's JPEG decoder decodes; "
             "default: 0.65, or 0 without a decoder",
@@ -243,7 +245,7 @@ FieldTable make_fields(std::type_identity<InputSettings>) {
       custom<Input>(
           "cache_policy", value::Words{"a cache policy", cache_policy_words},
           "what a full cache evicts. keeps: nothing; lru: the least recently read sample; random: any sample",
-          {.default_text = "keeps", .tries = {.of = cache_policies}},
+          {.default_text = "keeps", .tries = {.by_scenario = cache_policies}},
           [](const Input& input) { return of_cache(input, &Cache::policy); }),
       field(
           "cache_prefetch", &Input::cache_prefetch, value::Boolean{},

@@ -132,7 +132,7 @@ FieldTable make_fields(std::type_identity<Layout>) {
       custom(
           "replicate", ranks,
           "with strategy.kind fsdp and fsdp1: number of replicas of the sharded group (HSDP, HYBRID_SHARD)",
-          {.default_text = "1", .tries = {.of = divisors_of_gpus}}),
+          {.default_text = "1", .tries = {.by_scenario = divisors_of_gpus}}),
       field("order", &Layout::order, value::AxisOrder{},
             "order in which ranks are assigned to the parallel dimensions, the fastest-varying first",
             {.is_echoed = [](const Layout& layout) { return layout.is_model_parallel(); }})};

@@ -88,7 +88,7 @@ FieldTable sharded_fields(FieldTable own) {
       field("wrap", &Sharded::wrap, value::Wrapping{},
             "parameters that are gathered and reduced together: those of a block, of N blocks, or of the "
             "whole model; the rest of the model belongs to the root group",
-            {.tries = {.of = strategy_values::wraps<Sharded>}})};
+            {.tries = {.by_scenario = strategy_values::wraps<Sharded>}})};
   std::ranges::move(own, std::back_inserter(fields));
   fields.insert(fields.end(),
                 {field("param_dtype", &Sharded::param_dtype, strategy_values::dtype,
@@ -112,7 +112,7 @@ FieldTable make_fields(std::type_identity<Ddp>) {
       field("bucket_cap", &Ddp::bucket_cap, value::Amount{value::Unit::size, "25 MiB"},
             "size of a gradient bucket (bucket_cap_mb); default: PyTorch's own, 1 MiB for the first bucket "
             "and 25 MiB for the others",
-            {.tries = {.of = strategy_values::bucket_caps}}),
+            {.tries = {.by_scenario = strategy_values::bucket_caps}}),
       field("static_graph", &Ddp::static_graph, value::Boolean{},
             "DDP's static_graph: the same parameters are used in each step. It saves the search of "
             "find_unused_parameters in all steps but the first; without that key it saves no time",
@@ -168,7 +168,7 @@ FieldTable make_fields(std::type_identity<Fsdp>) {
       {field("reshard_after_forward", &Fsdp::reshard, value::Resharding{most_ranks},
              "true: free gathered parameters after the forward pass; false: keep them; N: keep them "
              "sharded over N ranks; default: PyTorch's own, true for all groups but the root",
-             {.tries = {.of = strategy_values::reshardings}}),
+             {.tries = {.by_scenario = strategy_values::reshardings}}),
        field("forward_prefetch", &Fsdp::forward_prefetch, strategy_values::ahead,
              "number of groups that are gathered in advance in the forward pass, in addition to those "
              "that the CPU issues ahead of the GPU",

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/base/printable.hpp"
-#include "sim/base/shell_word.hpp"
+#include "sim/base/text.hpp"
 
 using namespace gradway;
 

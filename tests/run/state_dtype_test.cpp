@@ -59,6 +59,33 @@ TEST_CASE("DDP keeps, reduces and buckets 16-bit states in half the bytes") {
   }
 }
 
+TEST_CASE("the first buckets of DDP are gone when the optimizer steps") {
+  const auto with = [](const char* batch, const char* sequence) {
+    return load_scenario("h200-2x/gpt_1b3",
+                         {{"model", "gpt_1b3"},
+                          {"job.batch_per_gpu", batch},
+                          {"job.sequence", sequence},
+                          {"job.precision", "bf16"},
+                          {"strategy", "{kind: ddp}"},
+                          {"optimizer", "adamw"}},
+                         data);
+  };
+  // Activations decide the peak, which the second step has beside the first buckets.
+  const auto large = memory_of(with("16", "1024"));
+  CHECK(large.first_buckets == large.buckets);
+  // Temporaries of the optimizer decide it.
+  const auto small = with("1", "128");
+  const auto use = memory_of(small);
+  CHECK(use.activations == 0_B);
+  CHECK(use.first_buckets < use.buckets);
+  const auto peak = peak_of_run(small, use);
+  CHECK(peak.allocated == use.allocated() + use.first_buckets);
+  // The allocator reserves more than that; the context and NCCL's buffers are beside it.
+  CHECK(peak.reserved >= peak.allocated);
+  CHECK(peak.reserved > 1.1 * use.allocated());
+  CHECK(peak.nvidia_smi == peak.reserved + use.context + use.nccl);
+}
+
 TEST_CASE("sharded strategies keep shards of 16 bits and no masters") {
   for (const char* strategy : {"{kind: fsdp}", "{kind: fsdp1}"}) {
     const auto whole = memory_of(gpt(strategy, "fp32"));

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/problem.hpp"
-#include "sim/base/shell_word.hpp"
+#include "sim/base/text.hpp"
 #include "sim/cli/shell/files.hpp"
 #include "sim/config/find/file_cache.hpp"
 #include "sim/config/scenario_yaml.hpp"

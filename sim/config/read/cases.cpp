@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "sim/base/shell_word.hpp"
+#include "sim/base/text.hpp"
 #include "sim/config/find/document.hpp"
 #include "sim/config/find/scenario_keys.hpp"
 #include "sim/config/read/read.hpp"

@@ -6,7 +6,7 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/base/printable.hpp"
-#include "sim/base/shell_word.hpp"
+#include "sim/base/text.hpp"
 #include "sim/nccl/rank_order.hpp"
 #include "sim/report/experiment/experiment_parts.hpp"
 #include "sim/report/format/json_document.hpp"

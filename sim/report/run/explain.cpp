@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/base/shell_word.hpp"
+#include "sim/base/text.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/report/format/fact_words.hpp"
 #include "sim/report/format/fields.hpp"

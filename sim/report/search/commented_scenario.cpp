@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/base/contract.hpp"
-#include "sim/base/shell_word.hpp"
+#include "sim/base/text.hpp"
 #include "sim/config/find/scenario_keys.hpp"
 #include "sim/report/format/text.hpp"
 

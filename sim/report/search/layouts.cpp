@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/base/shell_word.hpp"
+#include "sim/base/text.hpp"
 #include "sim/report/format/comparison_json.hpp"
 #include "sim/report/format/fact_words.hpp"
 #include "sim/report/format/fields.hpp"

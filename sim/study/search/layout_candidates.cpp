@@ -157,7 +157,7 @@ class Candidates {
     const auto of_experts = layout.expert * layout.expert_tensor;
     for (int ranks = 1; ranks <= std::min(parts_, job_.gpus / of_stage); ++ranks) {
       if (job_.gpus % (of_stage * ranks) != 0 || job_.gpus % (of_experts * ranks) != 0) continue;
-      // Megatron divides blocks evenly unless it is told otherwise.
+      // Without a layout of stages, Megatron requires that they divide the blocks.
       const bool is_even = !is_megatron() || ranks == 1 || blocks_ % ranks == 0;
       const auto blocks = is_even ? std::vector<int>{} : nearly_even_stages(blocks_, ranks);
       if (!is_even && blocks.empty()) continue;

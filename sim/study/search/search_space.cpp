@@ -15,7 +15,7 @@
 #include "sim/scenario/strategy_facts.hpp"
 #include "sim/scenario/strategy_words.hpp"
 #include "sim/scenario/value_text.hpp"
-#include "sim/scenario/values_to_try.hpp"
+#include "sim/study/ask/values_to_try.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway {

@@ -7,7 +7,7 @@
 
 #include "sim/scenario/field_tables.hpp"
 #include "sim/scenario/strategy_facts.hpp"
-#include "sim/scenario/values_to_try.hpp"
+#include "sim/study/ask/values_to_try.hpp"
 
 namespace gradway {
 bool StrategySetting::is_same(const Strategy& first, const Strategy& second) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/scenario/values_to_try.hpp"
+#include "sim/study/ask/values_to_try.hpp"
 
 #include <algorithm>
 #include <array>
