@@ -271,7 +271,7 @@ ScenarioInput = TypedDict("ScenarioInput", {
 
 ScenarioAnchor = TypedDict("ScenarioAnchor", {
     "gpu": str,
-    "precision": Literal["fp32", "tf32", "bf16", "fp16"],
+    "precision": Literal["fp32", "tf32", "bf16", "fp16", "fp8", "nvfp4"],
     "batch": int,
     "optimizer": Literal["sgd", "adamw", "adamw_fused", "sgd_momentum", "adamw_8bit", "lion", "lamb", "muon"],
     "step_time": str,

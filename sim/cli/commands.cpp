@@ -149,7 +149,7 @@ std::span<const Command> commands() {
               "gradway list keys            # all keys of scenarios\n"
               "GRADWAY_PATH=my-data gradway list scenarios",
               add_list},
-      Command{"schema", "print a JSON Schema of scenario files, for editors, or of the figures of reports",
+      Command{"schema", "print a JSON Schema of a kind of file, for editors, or of the figures of reports",
               "gradway schema > gradway-scenario.json    # then, in the first line of a scenario:\n"
               "# yaml-language-server: $schema=gradway-scenario.json",
               add_schema, "", not_an_example},

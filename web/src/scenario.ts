@@ -265,7 +265,7 @@ export interface ScenarioInput {
 
 export interface ScenarioAnchor {
   gpu?: string;
-  precision?: 'fp32' | 'tf32' | 'bf16' | 'fp16';
+  precision?: 'fp32' | 'tf32' | 'bf16' | 'fp16' | 'fp8' | 'nvfp4';
   batch?: number;
   optimizer?: 'sgd' | 'adamw' | 'adamw_fused' | 'sgd_momentum' | 'adamw_8bit' | 'lion' | 'lamb' | 'muon';
   step_time?: string;

@@ -210,9 +210,8 @@ FieldTable make_fields(std::type_identity<RecommenderShape>) {
 }
 
 FieldTable make_fields(std::type_identity<Anchor>) {
-  constexpr auto without_scales = std::span{precision_words}.first(precision_words.size() - 2);
   return {custom("gpu", name, "GPU of the measurement: a file of platforms/gpus", {.is_required = true}),
-          custom("precision", value::Words{"a precision", without_scales}, "precision of the measured step",
+          custom("precision", value::Words{"a precision", precision_words}, "precision of the measured step",
                  {.is_required = true}),
           required(field("batch", &Anchor::batch, sample_number, "samples of the measured step")),
           required(field("optimizer", &Anchor::optimizer, an_optimizer, "optimizer of the measured step")),
