@@ -18,6 +18,7 @@
 #include "sim/report/page/run_document.hpp"
 #include "sim/report/run/json.hpp"
 #include "sim/report/run/terminal.hpp"
+#include "sim/report/trace/memory_snapshot.hpp"
 #include "sim/report/trace/trace.hpp"
 #include "sim/run/whole_timeline.hpp"
 #include "sim/study/ask/ask.hpp"
@@ -121,8 +122,11 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
     const auto write_page = [&](std::ostream& out) {
       report::write_page(out, finished, drawn, GRADWAY_VERSION, questions, what_if ? &*what_if : nullptr);
     };
-    write_results(arguments.out, {{"report.json", write_json}, {"trace.json.gz", write_trace}}, write_page,
-                  context);
+    std::vector<OutputFile> files{{"report.json", write_json}, {"trace.json.gz", write_trace}};
+    if (trains(finished.scenario.job.strategy) && knows_memory(finished.scenario))
+      files.push_back(
+          {"memory.pickle", [&](std::ostream& out) { report::write_memory_snapshot(out, finished); }});
+    write_results(arguments.out, std::move(files), write_page, context);
   }
   if (context.timelines) keep(*context.timelines, std::move(finished));
   return Status::done;
@@ -145,7 +149,7 @@ Action add_run(CLI::App& app) {
            "simulate every rank instead of one per group of identical ranks");
   add_flag(app, "--verbose", arguments->verbose,
            "also print provenance, use of links, stages and all warnings");
-  add_out(app, arguments->out, "report.html, report.json and trace.json.gz");
+  add_out(app, arguments->out, "report.html, report.json, trace.json.gz and memory.pickle");
   add_flag(app, "--what-if", arguments->what_if,
            "let report.html simulate other settings: it then contains the engine, the installed data and "
            "the files that the scenario names")

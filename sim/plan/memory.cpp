@@ -79,31 +79,46 @@ MemoryUse permanent_memory(const RankScenario& scenario, const SyncMemory& sync)
   return use;
 }
 
-/// The peak of a micro-step. Autograd keeps and frees activations, and the backward pass makes gradients.
-/// @param gradients_there all gradients exist from the start, from the previous micro-step or in buckets of a
-/// strategy
-/// @param keeps_gradients gradients live through the next forward pass
-MemoryUse peak_of_micro_step(const StepMemory& step, const Sync& sync, const MemoryUse& always,
-                             Bytes gradients, bool gradients_there, bool keeps_gradients) {
-  auto peak = always;
-  if (step.activations.empty()) {
-    peak.gradients = gradients;
-    if (const auto held = sync.held({})) peak.gathered = held->gathered;
-  }
+/// Gradients of parameters over a step.
+struct GradientLife {
+  Bytes all{};
+  bool from_start =
+      false;  ///< all exist from the start: of the previous micro-step or in a strategy's buckets
+  bool through_forward = false;  ///< they live through the next forward pass
+};
+
+/// Calls `visit(moment, use)` for each moment of a micro-step. Autograd keeps and frees activations, and the
+/// backward pass makes gradients.
+template <class Visit>
+void visit_micro_step(const StepMemory& step, const Sync& sync, const MemoryUse& always,
+                      const GradientLife& gradients, const Visit& visit) {
   for (std::size_t i = 0; i < step.activations.size(); ++i) {
     auto use = always;
     use.activations = always.activations + step.activations[i];
     const bool is_forward = i < step.forward;
-    const bool all_there = gradients_there || (is_forward && keeps_gradients);
-    use.gradients = all_there ? gradients : std::min(gradients, step.gradients[i]);
+    const bool all_there = gradients.from_start || (is_forward && gradients.through_forward);
+    use.gradients = all_there ? gradients.all : std::min(gradients.all, step.gradients[i]);
     const auto ready = step.gradients.back() > 0_B ? step.gradients[i] / step.gradients.back() : 0;
     const bool is_loss = i + 1 == step.forward || (!is_forward && ready == 0);
     if (const auto held = sync.held({is_forward, is_loss, ready})) {
-      use.gradients = std::max(held->gradients, all_there ? gradients : 0_B);
+      use.gradients = std::max(held->gradients, all_there ? gradients.all : 0_B);
       use.gathered = held->gathered;
     }
-    if (use.allocated() > peak.allocated()) peak = use;
+    visit(i, use);
   }
+}
+
+/// The peak of a micro-step.
+MemoryUse peak_of_micro_step(const StepMemory& step, const Sync& sync, const MemoryUse& always,
+                             const GradientLife& gradients) {
+  auto peak = always;
+  if (step.activations.empty()) {
+    peak.gradients = gradients.all;
+    if (const auto held = sync.held({})) peak.gathered = held->gathered;
+  }
+  visit_micro_step(step, sync, always, gradients, [&](std::size_t, const MemoryUse& use) {
+    if (use.allocated() > peak.allocated()) peak = use;
+  });
   return peak;
 }
 
@@ -148,36 +163,70 @@ bool keeps_gradients(const RankScenario& scenario) {
          (profile && profile->keeps_gradients.value_or(false));
 }
 
-}  // namespace
+/// The parts of a step by which its memory differs.
+struct StepParts {
+  SyncMemory sync{};
+  MemoryUse always{};
+  GradientLife gradients{};
+  MemoryUse micro_step{};  ///< at its peak
+  MemoryUse backward_ends{};
+  MemoryUse optimizer{};
+};
 
-MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const Sync& sync) {
-  const auto& job = scenario.job;
-  const auto of_sync = sync.memory();
-  auto always = permanent_memory(scenario, of_sync);
-  const bool shards = of_sync.parameters.has_value();
-  const auto gradients = of_sync.holds_gradients ? 0_B : shards ? of_sync.gradients : parameters_of(scenario);
+StepParts parts_of_step(const RankScenario& scenario, const StepMemory& step, const Sync& sync) {
+  StepParts parts;
+  parts.sync = sync.memory();
+  auto& always = parts.always;
+  always = permanent_memory(scenario, parts.sync);
+  const bool shards = parts.sync.parameters.has_value();
+  parts.gradients = {.all = parts.sync.holds_gradients ? 0_B
+                            : shards                   ? parts.sync.gradients
+                                                       : parameters_of(scenario),
+                     .from_start = scenario.job.accumulate > 1,
+                     .through_forward = keeps_gradients(scenario)};
 
   always.activations = std::accumulate(step.lasting.begin(), step.lasting.end(), Bytes{});
   if (!shards) always.activations += static_gradients(scenario);
 
-  auto backward_ends = always;
-  backward_ends.gradients = gradients;
-  backward_ends.comm_hook += of_sync.after_backward;
+  parts.backward_ends = always;
+  parts.backward_ends.gradients = parts.gradients.all;
+  parts.backward_ends.comm_hook += parts.sync.after_backward;
 
-  auto optimizer = always;
-  optimizer.gradients = gradients;
-  optimizer.optimizer_state += optimizer_memory_of(scenario, of_sync).transient;
+  parts.optimizer = always;
+  parts.optimizer.gradients = parts.gradients.all;
+  parts.optimizer.optimizer_state += optimizer_memory_of(scenario, parts.sync).transient;
 
-  const auto micro_step =
-      peak_of_micro_step(step, sync, always, gradients, job.accumulate > 1, keeps_gradients(scenario));
-  add_graph_pools(backward_ends, micro_step, step, scenario);
-  add_graph_pools(optimizer, micro_step, step, scenario);
-  const std::array moments{micro_step, backward_ends, optimizer};
+  parts.micro_step = peak_of_micro_step(step, sync, always, parts.gradients);
+  add_graph_pools(parts.backward_ends, parts.micro_step, step, scenario);
+  add_graph_pools(parts.optimizer, parts.micro_step, step, scenario);
+  return parts;
+}
+
+}  // namespace
+
+MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const Sync& sync) {
+  const auto parts = parts_of_step(scenario, step, sync);
+  const std::array moments{parts.micro_step, parts.backward_ends, parts.optimizer};
   auto peak = *std::ranges::max_element(moments, {}, &MemoryUse::allocated);
   peak.slack = allocator_slack * peak.allocated();
   // They are gone when the optimizer steps.
-  peak.first_buckets = std::max(0_B, micro_step.allocated() + of_sync.first_buckets - peak.allocated());
+  peak.first_buckets =
+      std::max(0_B, parts.micro_step.allocated() + parts.sync.first_buckets - peak.allocated());
   return peak;
+}
+
+std::vector<MemoryMoment> memory_over_step(const RankScenario& scenario, const StepMemory& step,
+                                           const Sync& sync) {
+  std::vector<MemoryMoment> moments;
+  if (step.activations.empty()) return moments;
+  const auto parts = parts_of_step(scenario, step, sync);
+  visit_micro_step(step, sync, parts.always, parts.gradients, [&](std::size_t i, const MemoryUse& use) {
+    const auto layer = i < step.layers.size() ? step.layers[i] : Task::none;
+    moments.push_back({i < step.forward ? Phase::forward : Phase::backward, layer, use});
+  });
+  moments.push_back({Phase::backward, Task::none, parts.backward_ends});
+  moments.push_back({Phase::optimizer, Task::none, parts.optimizer});
+  return moments;
 }
 
 Bytes nccl_buffers(int channels) {

@@ -63,7 +63,7 @@ class StepBuilder {
     if (rank_part) exchanges_.emplace(scenario.job.layout, scenario.job.framework, *rank_part, tasks_);
   }
 
-  Program run() {
+  Program run(std::vector<MemoryMoment>* memory) {
     const auto& turns = passes_.turns();
     const auto& rank = passes_.rank();
     if (!part_) program_.tasks.reserve(task_count());
@@ -93,8 +93,9 @@ class StepBuilder {
       capture_step(program_, has_megatron_modules(job) ? before_optimizer : tasks_.size(), rank, costs_);
     program_.samples =
         static_cast<double>(job.batch_per_gpu) * job.accumulate / job.layout.model_parallel_ranks();
-    program_.memory =
-        memory_use(rank, part_ ? memory_of_passes(costs_.memory, part_->part, turns) : costs_.memory, sync_);
+    const auto passes = part_ ? memory_of_passes(costs_.memory, part_->part, turns) : costs_.memory;
+    program_.memory = memory_use(rank, passes, sync_);
+    if (memory) *memory = memory_over_step(rank, passes, sync_);
     program_.units = sync_.take_units();
     if (part_) renumber_unit_layers();
     return std::move(program_);
@@ -291,9 +292,9 @@ class StepBuilder {
 
 }  // namespace
 
-Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync,
-                   const RankPart* rank_part) {
-  return StepBuilder{scenario, costs, sync, rank_part}.run();
+Program model_step(const Scenario& scenario, const ComputeCosts& costs, Sync& sync, const RankPart* rank_part,
+                   std::vector<MemoryMoment>* memory) {
+  return StepBuilder{scenario, costs, sync, rank_part}.run(memory);
 }
 
 }  // namespace gradway

@@ -153,7 +153,9 @@ struct StagePrograms {
   Bytes tied{};  ///< gradients that the first and the last rank of the pipeline exchange
 };
 
-StagePrograms stage_programs(const Scenario& scenario, const ComputeCosts& costs) {
+/// @param memory gets the memory over the step of each stage; null: not asked for
+StagePrograms stage_programs(const Scenario& scenario, const ComputeCosts& costs,
+                             std::vector<std::vector<MemoryMoment>>* memory = nullptr) {
   const auto& layout = scenario.job.layout;
   const auto pipeline = pipeline_of(layout);
   auto whole_model = scenario.model;
@@ -182,7 +184,8 @@ StagePrograms stage_programs(const Scenario& scenario, const ComputeCosts& costs
       rank_part.slots[static_cast<std::size_t>(group)] = {next++};
     if (exchanges_fp8_scales(scenario.job)) rank_part.scales = {next++};
     rank_part.first_slot = {next};
-    stages.programs.push_back(model_step(scenario, costs, *sync, &rank_part));
+    auto* of_stage = memory ? &memory->emplace_back() : nullptr;
+    stages.programs.push_back(model_step(scenario, costs, *sync, &rank_part, of_stage));
   }
   return stages;
 }
@@ -230,6 +233,17 @@ Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
   Loader{scenario}.add_workers(workload);
   choose_step_count(workload, scenario.job, scenario.platform.gpu_models.front());
   return workload;
+}
+
+std::vector<std::vector<MemoryMoment>> memory_over_step(const Scenario& scenario, const ComputeCosts& costs) {
+  std::vector<std::vector<MemoryMoment>> of_programs;
+  if (!trains(scenario.job.strategy)) return of_programs;
+  if (scenario.job.layout.is_model_parallel()) {
+    stage_programs(scenario, costs, &of_programs);
+  } else {
+    model_step(scenario, costs, *make_sync(scenario), nullptr, &of_programs.emplace_back());
+  }
+  return of_programs;
 }
 
 Workload with_costs(Workload workload, const Scenario& scenario, const ComputeCosts& costs) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "sim/compute/compute_costs.hpp"
 #include "sim/graph/workload.hpp"
+#include "sim/plan/memory.hpp"
 #include "sim/plan/sync.hpp"
 #include "sim/scenario/scenario.hpp"
 
@@ -15,6 +18,9 @@ Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Par
 /// The tasks that the framework issues in the steps of the job. `model_step` makes the program of a rank; the
 /// folders of strategies add their communication. A strategy of kind collective makes one call per step.
 Workload plan(const Scenario& scenario, const ComputeCosts& costs);
+
+/// By program of the job's ranks: its memory over a step (see sim/plan/memory.hpp).
+std::vector<std::vector<MemoryMoment>> memory_over_step(const Scenario& scenario, const ComputeCosts& costs);
 
 /// The same workload with other kernel times. @param workload of the scenario
 Workload with_costs(Workload workload, const Scenario& scenario, const ComputeCosts& costs);

@@ -156,6 +156,14 @@ export interface UseOverTime {
   points: [number, number][];
 }
 
+/** The memory of the GPU that needs most, over the moments of a step. */
+export interface MemoryOverStep {
+  /** Phase and layer of each moment; no layer: "". */
+  moments: [string, string][];
+  /** By part: bytes at each moment. */
+  parts: { part: string; bytes: number[] }[];
+}
+
 export interface Direction extends LinkUse {
   capacity_bytes_per_s: number | null;
   latency_s: number;
@@ -201,6 +209,7 @@ export interface RunDocument extends AnyDocument {
   pipeline?: Pipeline;
   buckets: Bucket[];
   use: UseOverTime[];
+  memory_over_step?: MemoryOverStep;
   platform: Platform;
   /** If the page can simulate other settings. */
   what_if?: WhatIf;

@@ -27,6 +27,10 @@ nlohmann::ordered_json buckets_json(const Run& run);
 /// changes often.
 nlohmann::ordered_json use_json(const Run& run);
 
+/// `memory_over_step`: the memory by part over the moments of the step, on the GPU that needs most; null if
+/// it is unknown. Of neighbouring moments only the largest are kept if there are many.
+nlohmann::ordered_json memory_over_step_json(const Run& run);
+
 /// The platform of a run as a graph, each link and memory with its use in the reported step: the key
 /// `platform` of web/DATA.md. Large platforms show only their first nodes and the adjacent switches of the
 /// fabric.

@@ -45,6 +45,8 @@ nlohmann::ordered_json run_document(const Run& run, const Run& drawn, std::strin
   if (auto pipeline = pipeline_json(drawn); !pipeline.is_null()) data["pipeline"] = std::move(pipeline);
   data["buckets"] = buckets_json(drawn);
   data["use"] = use_json(drawn);
+  if (auto memory = memory_over_step_json(run); !memory.is_null())
+    data["memory_over_step"] = std::move(memory);
   data["platform"] = platform_json(drawn);
   return data;
 }

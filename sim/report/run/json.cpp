@@ -12,6 +12,7 @@
 #include "sim/report/format/fact_words.hpp"
 #include "sim/report/format/figures.hpp"
 #include "sim/report/format/json_values.hpp"
+#include "sim/report/format/memory_parts.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/format/words.hpp"
@@ -29,19 +30,12 @@ Json bottleneck_json(const Bottleneck& bottleneck) {
 
 /// The GPU's memory at the peak, by part.
 Json memory_json(const MemoryUse& memory, bool knows_activations) {
-  return {{"parameters_bytes", amount(memory.parameters.value())},
-          {"gradients_bytes", amount(memory.gradients.value())},
-          {"optimizer_bytes", amount(memory.optimizer_state.value())},
-          {"buckets_bytes", amount(memory.buckets.value())},
-          {"gathered_bytes", amount(memory.gathered.value())},
-          {"comm_hook_bytes", amount(memory.comm_hook.value())},
-          {"activations_bytes", knows_activations ? Json(amount(memory.activations.value())) : Json(nullptr)},
-          {"input_bytes", amount(memory.input.value())},
-          {"workspace_bytes", amount(memory.workspace.value())},
-          {"slack_bytes", amount(memory.slack.value())},
-          {"context_bytes", amount(memory.context.value())},
-          {"nccl_bytes", amount(memory.nccl.value())},
-          {"needed_bytes", amount(memory.needed().value())}};
+  Json json;
+  for (const auto& [key, title, size, is_allocated] : memory_parts)
+    json[key] = amount((memory.*size).value());
+  if (!knows_activations) json["activations_bytes"] = nullptr;
+  json["needed_bytes"] = amount(memory.needed().value());
+  return json;
 }
 
 Json peak_of_run_json(const PeakOfRun& peak) {

@@ -13,6 +13,7 @@ import { whatIf } from '../what_if/panel';
 import { buckets } from './buckets';
 import { links } from './links';
 import { memory } from './memory';
+import { memoryOverStep } from './memory_over_step';
 import { pipeline } from './pipeline';
 import { platform } from './platform';
 import { stages } from './stages';
@@ -122,6 +123,7 @@ function details(data: RunDocument): HTMLElement[] {
     h('div', { class: 'pair' }, links(report.links, report.links_left_out ?? 0), useOverTime(data.use, data.timeline)),
     buckets(data.buckets, data.timeline),
     memory(report),
+    memoryOverStep(data.memory_over_step),
     basis(report.basis),
   ];
   return parts.filter((part): part is HTMLElement => part !== null);
