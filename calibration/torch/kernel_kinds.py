@@ -14,8 +14,8 @@ ELEMENTWISE = ("copy", "permute", "add", "add_", "add_mixed", "complex_mul", "mu
                "count", "gelu", "gelu_backward", "silu", "silu_backward", "tanh", "tanh_backward", "hardswish",
                "hardswish_backward", "relu_", "threshold_backward", "dropout", "dropout_backward", "cast_to_16",
                "cast_to_32", "cast_to_8", "cast_transpose", "cast_nvfp4", "cast_nvfp4_rows", "amax", "transpose", "broadcast",
-               "rotary", "strided", "halves")
-ROWS = ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_backward", "bias_sum", "softmax", "softmax_backward",
+               "broadcast_3", "broadcast_4", "broadcast_5", "broadcast_6", "rotary", "strided", "halves")
+ROWS = ("layer_norm", "layer_norm_backward", "rms_norm", "rms_norm_backward", "bias_sum", "sum", "cumsum", "softmax", "softmax_backward",
         "cat", "transpose", "transpose_256", "strided", "log_softmax", "log_softmax_backward", "nll_loss", "nll_loss_backward",
         "cast_rows", "cast_columns", "sort", "sort_int64", "topk", "index", "index_put", "index_add", "scatter_add")
 NEVER_TIMED = ("count", "cast_nvfp4", "cast_nvfp4_rows")  # words of `elementwise` in gradway

@@ -28,8 +28,8 @@ import sys
 import time
 from typing import Any, Callable, Iterable, NamedTuple
 
-from kernel_grid import (CAST_BY_ROWS, CLASSES, GRADIENTS, MOVED, NORMED, OPTIMIZED, PERMUTED, ROW_SIZES, SORTED, STRIDED,
-                         VOCABULARIES, activations, attentions, batched_products, convolutions, elementwise_sizes,
+from kernel_grid import (BROADCAST, CAST_BY_ROWS, CLASSES, GRADIENTS, MOVED, NARROW, NORMED, OPTIMIZED, PERMUTED, ROW_SIZES,
+                         SORTED, STRIDED, VOCABULARIES, activations, attentions, batched_products, convolutions, elementwise_sizes,
                          grouped_products, products)
 from kernel_kinds import KINDS, text_of_kind
 
@@ -494,6 +494,19 @@ def strided(m: Measurement, number: str, elements: int) -> None:
         m.add(f"elementwise {what} {number}", (elements,), make, 2 * elements * element_bytes(number))
 
 
+def broadcast(m: Measurement, number: str, elements: int, dims: int) -> None:
+    """The product of two tensors, each with one element along every other dimension, so that no dimensions can be merged."""
+    side = round(elements ** (1 / dims))
+    shape = [side] * (dims - 1) + [max(2, round(elements / side ** (dims - 1)))]
+
+    def make() -> Call:
+        x = random(number, *(length if i % 2 else 1 for i, length in enumerate(shape)))
+        y = random(number, *(1 if i % 2 else length for i, length in enumerate(shape)))
+        return lambda: x * y
+
+    m.add(f"elementwise broadcast_{dims} {number}", (math.prod(shape),), make, elements * element_bytes(number))
+
+
 def ordered(m: Measurement, rows: int, width: int) -> None:
     """Sorts of keys of 32 and 64 bits, and the largest 8 (bf16: 2) of each row."""
     def add(what: str, number: str, call: Callable[[Any], Any]) -> None:
@@ -562,6 +575,8 @@ def row_kernels(m: Measurement, number: str, rows: int, width: int) -> None:
     add("rms_norm", lambda x, _: lambda: aten._fused_rms_norm(x, [width], gain, 1e-5))
     add("rms_norm_backward", rms_norm_backward)
     add("bias_sum", lambda x, _: lambda: x.sum(0))
+    add("sum", lambda x, _: lambda: x.sum(1))
+    add("cumsum", lambda x, _: lambda: x.cumsum(1))
     add("softmax", lambda x, _: lambda: torch.softmax(x, 1))
     add("softmax_backward", softmax_backward)
     half = width // 2
@@ -673,11 +688,12 @@ def parts() -> list[Part]:
         Part(to_fp8, ("elementwise",), [(1 << power, 4096) for power in (10, 12, 14, 16)]),
         Part(to_fp8_by_rows, ("rows",), list(CAST_BY_ROWS)),
         Part(permute, ("elementwise",), [(number, *size) for number in ("fp32", "bf16") for size in PERMUTED]),
-        Part(row_kernels, ("rows",), [(number, *size) for number in ("fp32", "bf16") for size in ROW_SIZES]),
+        Part(row_kernels, ("rows",), [(number, *size) for number in ("fp32", "bf16") for size in ROW_SIZES + NARROW]),
         Part(log_softmax, ("rows",), [(number, *size) for number in ("fp32", "bf16", "fp16") for size in CLASSES]),
         Part(nll_loss, ("rows",), list(CLASSES)),
         Part(embedding, ("embedding", "embedding_backward"), list(VOCABULARIES + GRADIENTS)),
         Part(strided, ("elementwise",), [(number, size) for number in ("fp32", "bf16") for size in STRIDED]),
+        Part(broadcast, ("elementwise",), [(number, *size) for number in ("fp32", "bf16") for size in BROADCAST]),
         Part(ordered, ("rows",), list(SORTED)),
         Part(moved, ("rows",), [(number, *size) for number in ("fp32", "bf16") for size in MOVED]),
         Part(optimizer, ("optimizer",),

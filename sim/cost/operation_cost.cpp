@@ -339,13 +339,16 @@ std::vector<const OperationCosts::Points*> OperationCosts::points_for(const Oper
     std::string_view from;
     std::string_view to;
   };
-  constexpr std::array replacements{Replacement{"flash1", "flash"},      Replacement{"tn_add", "tn"},
-                                    Replacement{"nt_add", "nt"},         Replacement{"nt_fast", "nt"},
-                                    Replacement{"nt_rows", "nt"},        Replacement{"fp8", "bf16"},
-                                    Replacement{"fp16", "bf16"},         Replacement{"bf16", "fp32"},
-                                    Replacement{"fp16", "fp32"},         Replacement{"tf32", "fp32"},
-                                    Replacement{"broadcast", "permute"}, Replacement{"rotary", "permute"},
-                                    Replacement{"strided", "permute"},   Replacement{"halves", "permute"}};
+  constexpr std::array replacements{
+      Replacement{"flash1", "flash"},        Replacement{"tn_add", "tn"},
+      Replacement{"nt_add", "nt"},           Replacement{"nt_fast", "nt"},
+      Replacement{"nt_rows", "nt"},          Replacement{"fp8", "bf16"},
+      Replacement{"fp16", "bf16"},           Replacement{"bf16", "fp32"},
+      Replacement{"fp16", "fp32"},           Replacement{"tf32", "fp32"},
+      Replacement{"broadcast", "permute"},   Replacement{"rotary", "permute"},
+      Replacement{"strided", "permute"},     Replacement{"halves", "permute"},
+      Replacement{"broadcast_3", "permute"}, Replacement{"broadcast_4", "permute"},
+      Replacement{"broadcast_5", "permute"}, Replacement{"broadcast_6", "permute"}};
   std::string kernel;
   for (const auto& [from, to] : replacements) {
     kernel.clear();

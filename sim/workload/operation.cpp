@@ -54,6 +54,11 @@ constexpr std::array elementwise{
     Traffic{"transpose", 2},
     // operands of other layouts: one per row, heads times one per position, heads plus rows, halves of rows
     Traffic{"broadcast", 2},
+    // the same over more dimensions than two, for each of which PyTorch divides an element's index
+    Traffic{"broadcast_3", 2},
+    Traffic{"broadcast_4", 2},
+    Traffic{"broadcast_5", 2},
+    Traffic{"broadcast_6", 2},
     Traffic{"rotary", 2},
     Traffic{"strided", 3},
     Traffic{"halves", 3},
@@ -65,6 +70,8 @@ constexpr std::array rows{
     Traffic{"rms_norm", 2},
     Traffic{"rms_norm_backward", 5},
     Traffic{"bias_sum", 1},
+    Traffic{"sum", 1},  // of each row
+    Traffic{"cumsum", 2},
     Traffic{"softmax", 2},
     Traffic{"softmax_backward", 3},
     Traffic{"cat", 2},

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/workload/attention_choice.hpp"
+#include "sim/workload/captured/captured_layouts.hpp"
 #include "sim/workload/captured/captured_names.hpp"
 #include "sim/workload/captured/captured_step.hpp"
 
@@ -76,13 +77,15 @@ class Kernels {
     add(fmt::format("elementwise permute {}", number_of(written().type)),
         {bytes * batch_ratio_ / (2 * bytes_of_number(number_of(written().type)))});
   }
-  /// Whether all operands have the layout of the result.
-  bool has_same_layout() const {
-    const auto& result = written();
-    return std::ranges::all_of(captured_.inputs, [&](const auto& tensor) {
-      return tensor.elements() <= 1 ||
-             (tensor.elements() == result.elements() && tensor.layout == result.layout);
-    });
+  /// Adds an elementwise kernel that divides the index of each element of the result by the sides of its
+  /// dimensions, because operands are broadcast or have gaps. Its time follows from their number more than
+  /// from its bytes.
+  void add_broadcast() {
+    constexpr int most = 6;
+    const auto dimensions = std::min(most, merged_dimensions(captured_));
+    const auto number = number_of(written().type);
+    const auto kernel = dimensions < 3 ? std::string{"broadcast"} : fmt::format("broadcast_{}", dimensions);
+    add(fmt::format("elementwise {} {}", kernel, number), {written().elements() * batch_ratio_});
   }
   /// Adds a kernel that reads and writes this number of bytes in total.
   void add_copy(double bytes) { add("elementwise copy fp32", {bytes * batch_ratio_ / (2 * fp32_bytes)}); }
@@ -112,13 +115,18 @@ class Kernels {
     if (name == "convolution" || name == "convolution_backward") return convolution();
     if (name.starts_with("scaled_dot_product_attention")) return attention();
     if (name == "embedding" || name == "embedding_dense_backward") return embedding();
+    if (name.starts_with("_embedding_bag")) return embedding_bag();
     if (name.starts_with("nll_loss")) return loss();
     if (name.find("batch_norm") != std::string_view::npos) return batch_norm();
     if (name.starts_with("max_pool2d_with_indices") && is_image(in(0))) return max_pool();
     if (const auto kernel = kernel_by_row(name); !kernel.empty()) return rows(kernel);
     if (const auto kernel = kernel_by_element(name); !kernel.empty())
-      return add_elementwise(kernel, in(0).type, in(0).elements());
-    if (name == "_to_copy" || name == "clone" || name == "copy_") return copy();
+      return has_same_layout(captured_) ? add_elementwise(kernel, in(0).type, in(0).elements())
+                                        : add_broadcast();
+    if (name == "_to_copy" || name == "clone" || name == "copy_" || name == "repeat") return copy();
+    if (name == "masked_fill") return masked_fill();
+    if (name == "tril" || name == "triu" || name == "where") return add_broadcast();
+    if (name == "cumsum") return add_rows("cumsum", number_of(in(0).type), in(0));
     if (name == "cat") return cat();
     if (is_reduction(name)) return reduction();
     if (is_zeroing(name)) return zero();
@@ -143,9 +151,7 @@ class Kernels {
     add_copy(bytes_read() + bytes_written());
   }
 
-  const CapturedTensor& written() const {
-    return captured_.outputs.empty() ? captured_.inputs.front() : captured_.outputs.front();
-  }
+  const CapturedTensor& written() const { return written_by(captured_); }
 
   void product() {
     const bool is_batched = captured_.name == "bmm" || captured_.name == "baddbmm";
@@ -332,17 +338,39 @@ class Kernels {
     add_strided(2 * input.bytes());
   }
 
-  void copy() {
-    const auto& from = captured_.inputs.back();
-    const auto& result = written();
+  /// The gradient of a bag is that of an embedding; the bag itself reads a row for each index and writes
+  /// their sums.
+  void embedding_bag() {
+    const bool is_backward = captured_.name.ends_with("_backward");
+    const auto& table = is_backward ? out(0) : in(0);
+    const double indices = in(1).elements();
+    const double width = d(table.shape.back());
+    const double bags = (is_backward ? in(0) : out(0)).elements() / width;
+    add(is_backward ? "embedding_backward" : "embedding",
+        {(is_backward ? indices : (indices + bags) / 2) * batch_ratio_, d(table.shape.front()), width});
+    if (is_backward) mark_gradient();
+  }
+
+  /// A copy of the tensor, which is then filled in place.
+  /// @source aten/src/ATen/native/TensorAdvancedIndexing.cpp, masked_fill, PyTorch 2.11
+  void masked_fill() {
+    copy_of(in(0), written());
+    add_broadcast();
+  }
+
+  void copy() { copy_of(captured_.inputs.back(), written()); }
+
+  void copy_of(const CapturedTensor& from, const CapturedTensor& result) {
     const auto elements = result.elements();
-    if (from.type != result.type && !has_same_layout()) return add_strided(from.bytes() + result.bytes());
+    if (elements > from.elements()) return add_broadcast();
+    if (from.type != result.type && !has_same_layout(captured_))
+      return add_strided(from.bytes() + result.bytes());
     if (from.type == CapturedType::fp32 && is_half(result.type))
       return add_elementwise("cast_to_16", from.type, elements);
     if (is_half(from.type) && result.type == CapturedType::fp32)
       return add_elementwise("cast_to_32", from.type, elements);
     if (from.type != result.type) return add_copy(elements * (bytes_of(from.type) + bytes_of(result.type)));
-    if (has_same_layout()) return add_elementwise("copy", from.type, elements);
+    if (has_same_layout(captured_)) return add_elementwise("copy", from.type, elements);
     add_relayout(from,
                  from.layout == CapturedLayout::transposed || result.layout == CapturedLayout::transposed);
   }
@@ -359,10 +387,14 @@ class Kernels {
 
   void reduction() {
     const auto& from = in(0);
-    if (captured_.name == "sum" && captured_.of_parameters && from.shape.size() > 1) {
+    const double results = written().elements();
+    if (captured_.name == "sum" && captured_.of_parameters && from.shape.size() > 1 && results > 1) {
       const double width = d(from.shape.back());
       add(fmt::format("rows bias_sum {}", number_of(from.type)),
           {from.elements() / width * batch_ratio_, width});
+    } else if (reduces_rows(captured_)) {
+      add(fmt::format("rows sum {}", number_of(from.type)),
+          {results * batch_ratio_, from.elements() / results});
     } else {
       add_elementwise("sum", from.type, from.elements());
     }
@@ -414,25 +446,6 @@ class Kernels {
         {from.elements() / width * batch_ratio_, width});
   }
 
-  /// Kernel of an elementwise operation whose operands have different layouts; empty if it was not timed.
-  std::string_view kernel_of_layouts() const {
-    const auto& result = written();
-    int same_size = 0;
-    int strided = 0;
-    int smaller = 0;
-    for (const auto& tensor : captured_.inputs) {
-      if (tensor.elements() == result.elements()) {
-        ++same_size;
-        strided += tensor.layout == CapturedLayout::contiguous ? 0 : 1;
-      } else if (tensor.elements() > 1) {
-        ++smaller;
-      }
-    }
-    if (same_size == 1 && smaller == 1) return strided > 0 ? "rotary" : "broadcast";
-    if (same_size != 2 || smaller > 0) return {};
-    return strided == 2 ? "halves" : "strided";
-  }
-
   void elementwise() {
     const std::string_view name = captured_.name;
     const bool is_in_place = name.ends_with('_');
@@ -446,8 +459,9 @@ class Kernels {
     const auto moved =
         bytes_read() + (captured_.outputs.empty() && is_in_place ? in(0).bytes() : bytes_written());
     result_.is_known = is_plain_operation(name) || name.ends_with("_backward");
-    if (!has_same_layout() && result.elements() > 1) {
-      const auto kernel = same_type && has_numbers ? kernel_of_layouts() : std::string_view{};
+    if (!has_same_layout(captured_) && result.elements() > 1) {
+      if (same_type && has_numbers && is_broadcast(captured_)) return add_broadcast();
+      const auto kernel = same_type && has_numbers ? kernel_of_layouts(captured_) : std::string_view{};
       return kernel.empty() ? add_strided(moved) : add_elementwise(kernel, result.type, result.elements());
     }
     result_.is_known = true;
