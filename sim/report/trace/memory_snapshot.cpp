@@ -27,6 +27,8 @@ class Pickle {
   explicit Pickle(std::ostream& out) : out_{out} { out_ << "\x80\x02"; }
   void begin_list() { out_ << "]("; }
   void end_list() { out_ << 'e'; }
+  /// Between elements of a long list: readers take those up to here at once, as from Python's own writer.
+  void next_batch() { out_ << "e("; }
   void begin_dictionary() { out_ << "}("; }
   void end_dictionary() { out_ << 'u'; }
   void end() { out_ << '.'; }
@@ -148,7 +150,10 @@ void write_memory_snapshot(std::ostream& out, const Run& run) {
   pickle.text("device_traces");
   pickle.begin_list();
   pickle.begin_list();
+  constexpr std::size_t batch = 1000;
+  std::size_t written = 0;
   for (const auto& [moment, allocates, i] : events) {
+    if (++written % batch == 0) pickle.next_batch();
     const auto write = [&](std::string_view action) {
       write_event(pickle, action, blocks[i], addresses[i], moments[blocks[i].allocated], run.scenario.model);
     };

@@ -7,11 +7,23 @@ import { bytesText } from '../format';
 import { cell } from '../table';
 import type { Palette } from '../theme';
 
+type Part = MemoryOverStep['parts'][number];
+
+/** What lasts, whatever the model: one part of the chart. */
+const framework = ['input', 'workspace', "allocator's slack", 'CUDA context', 'NCCL'];
+
+/** With a colour for each part. */
+function shownParts({ moments, parts }: MemoryOverStep): Part[] {
+  const others = parts.filter(({ part }) => framework.includes(part));
+  const sum = moments.map((_, moment) => others.reduce((bytes, part) => bytes + part.bytes[moment]!, 0));
+  return [{ part: 'CUDA, NCCL, input and slack', bytes: sum }, ...parts.filter((part) => !others.includes(part))];
+}
+
 export function memoryOverStep(all: MemoryOverStep | undefined): HTMLElement | null {
   if (!all) return null;
   const { moments } = all;
-  const changes = ({ bytes }: MemoryOverStep['parts'][number]): number => Math.max(...bytes) - Math.min(...bytes);
-  const parts = [...all.parts].sort((a, b) => changes(a) - changes(b));
+  const changes = ({ bytes }: Part): number => Math.max(...bytes) - Math.min(...bytes);
+  const parts = shownParts(all).sort((a, b) => changes(a) - changes(b));
   const sums = moments.map((_, moment) => parts.reduce((sum, part) => sum + part.bytes[moment]!, 0));
   const peak = sums.indexOf(Math.max(...sums));
   const title = `Memory is highest in the ${placeOf(moments[peak]!)}: ${bytesText(sums[peak]!)}`;
@@ -38,9 +50,9 @@ function placeOf([phase, layer]: [string, string]): string {
   return layer ? `${phase} pass of ${layer}` : `${phase} pass`;
 }
 
-function option(parts: MemoryOverStep['parts'], moments: [string, string][], sums: number[], colours: Palette, width: number): Option {
+function option(parts: Part[], moments: [string, string][], sums: number[], colours: Palette, width: number): Option {
   return {
-    legend: { bottom: 0, type: 'plain', textStyle: { color: colours.text, fontSize: 12 }, itemWidth: 14 },
+    legend: { bottom: 0, type: 'plain', icon: 'roundRect', textStyle: { color: colours.text, fontSize: 12 }, itemWidth: 14 },
     grid: { left: 76, right: 14, top: 12, bottom: width < 480 ? 110 : 70 },
     tooltip: {
       trigger: 'axis',
@@ -72,7 +84,7 @@ function option(parts: MemoryOverStep['parts'], moments: [string, string][], sum
       symbolSize: 7,
       lineStyle: { width: 0.5, color: colourOf(i, colours) },
       itemStyle: { color: colourOf(i, colours) },
-      areaStyle: { color: colourOf(i, colours), opacity: i < colours.series.length ? 0.8 : 0.4 },
+      areaStyle: { color: colourOf(i, colours), opacity: 0.8 },
     })),
   };
 }
