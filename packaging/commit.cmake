@@ -25,4 +25,4 @@ if(GIT)
   endif()
 endif()
 file(CONFIGURE OUTPUT ${OUT} @ONLY CONTENT
-  "#include \"sim/cli/shell/program_digest.hpp\"\nstd::string_view gradway::cli::built_from() { return \"@text@\"; }\n")
+  "#include \"cli/shell/program_digest.hpp\"\nstd::string_view gradway::cli::built_from() { return \"@text@\"; }\n")

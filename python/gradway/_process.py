@@ -57,7 +57,7 @@ def _question(arguments: Sequence[str], texts: Mapping[str, str]) -> bytes:
 
 
 class _Process:
-    """A running program; sim/cli/shell/serve.hpp describes the protocol. Raises GradwayError if the program ends."""
+    """A running program; cli/shell/serve.hpp describes the protocol. Raises GradwayError if the program ends."""
 
     def __init__(self, path: str):
         self._messages = tempfile.TemporaryFile()

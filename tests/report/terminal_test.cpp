@@ -10,7 +10,6 @@
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/run/validation.hpp"
-#include "sim/report/watch/watch.hpp"
 #include "tests/report/made_up_run.hpp"
 
 using namespace gradway;
@@ -246,23 +245,4 @@ TEST_CASE("long times are shown in minutes, hours or days", "[report][terminal]"
   CHECK(report::amount_in_words({.tokens = 1.5e12, .samples = {}}) == "1.5 T tokens");
   CHECK(report::amount_in_words({.tokens = {}, .samples = 90e6}) == "90 M samples");
   CHECK(report::amount_in_words({.tokens = {}, .samples = 500}) == "500 samples");
-}
-
-TEST_CASE("a watched run says whether its steps are as predicted, and what to measure if that is open",
-          "[report][watch]") {
-  const auto said = [](Seconds median) {
-    WatchedRun run{.steps = 100,
-                   .median = median,
-                   .low = median,
-                   .high = median,
-                   .expected = ExpectedSteps{90_ms, 100_ms, 130_ms, "exposed communication (SHM)"}};
-    std::ostringstream out;
-    report::write_watched(out, {}, run, {});
-    return out.str();
-  };
-  CHECK_THAT(said(104_ms), Contains("as expected? yes: 4.0 % longer than predicted\n"));
-  CHECK_THAT(said(125_ms), Contains("it may be: 25.0 % longer than predicted, but inside the") &&
-                               Contains("communication (SHM)"));
-  CHECK_THAT(said(150_ms), Contains("no: 50.0 % longer than predicted, outside the prediction interval\n"));
-  CHECK_THAT(said(80_ms), Contains("20.0 % shorter than predicted, outside the prediction interval"));
 }

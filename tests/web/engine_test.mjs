@@ -133,7 +133,7 @@ async function comparePlan({ platforms, ...plan }) {
 }
 
 for (const plan of plans) await comparePlan(plan);
-const config = readFileSync(join(root, 'tests/import/data/hf-llama-7b.json'), 'utf8');
+const config = readFileSync(join(root, 'tests/readers/data/hf-llama-7b.json'), 'utf8');
 for (const text of [config, config.replace('"llama"', '"lama"').replace('LlamaForCausalLM', 'X'), '{', '[]']) {
   const { status, stdout, stderr } = spawnSync(program, ['plan', '--answer=model', `--question=${text}`], { cwd: work, encoding: 'utf8' });
   compare('plan: model', {}, { status, text: status === 0 ? stdout : stderr }, await ask(engine, given, { plan: 'model', text, roots: [], own: {} }));

@@ -8,7 +8,6 @@
 #include "sim/config/find/file_keys.hpp"
 #include "sim/cost/calibration.hpp"
 #include "sim/graph/workload.hpp"
-#include "sim/import/topology/nccl_xml.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/report/format/style.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
@@ -44,10 +43,6 @@ void write_plan(std::ostream& out, const Scenario& scenario, const Workload& wor
 void write_storage(std::ostream& out, const StorageTier& tier, const Style& style);
 /// Writes the contents of a dataset.
 void write_dataset(std::ostream& out, const Dataset& dataset, const Style& style);
-
-/// Writes the graphs of NCCL's search: channels, their speed and furthest path, and the order of GPUs in
-/// them.
-void write_graphs(std::ostream& out, const std::vector<NcclGraph>& graphs, const Style& style);
 
 /// Writes the keys of scenarios: values, defaults and help.
 void write_keys(std::ostream& out, std::span<const config::ScenarioKey> keys, const Style& style);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the program that serves this page. sim/cli/ui/ describes questions and answers.
+// Asks the program that serves this page. cli/ui/ describes questions and answers.
 import type { Answering, Progress } from '../what_if/asker';
 import { Turns, type PlanEngine } from '../plan/turns';
 import type { Answer, Files, PlanQuestion, Question } from '../what_if/engine';

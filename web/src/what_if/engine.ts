@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks gradway.wasm (sim/wasm) what `gradway run SCENARIO --json` would print.
+// Asks gradway.wasm (wasm) what `gradway run SCENARIO --json` would print.
 
 /** Texts by name. Those of the installed data start with '/', such as '/models/vit_l_32.yaml'; others are the user's. */
 export type Files = Record<string, string>;
