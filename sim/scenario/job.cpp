@@ -38,7 +38,7 @@ bool has_megatron_modules(const Job& job) {
 bool waits_for_row_counts(const Job& job) {
   if (job.experts == ExpertProducts::loop) return true;
   return (has_megatron_modules(job) || job.layout.expert > 1) && !job.layout.expert_capacity_factor &&
-         job.layout.expert_dispatch == ExpertDispatch::all_to_all;
+         (job.layout.expert_dispatch == ExpertDispatch::all_to_all || job.cuda_graphs != CudaGraphs::step);
 }
 
 }  // namespace gradway

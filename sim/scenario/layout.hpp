@@ -53,7 +53,7 @@ constexpr std::string_view name_of(TensorOverlap overlap) {
 /// How rows reach the ranks of their experts. @source Megatron-Core, transformer/moe/token_dispatcher.py
 enum class ExpertDispatch : std::uint8_t {
   all_to_all,  ///< a row for each expert of a token, after the CPU has read their numbers
-  deepep       ///< a token once for each rank that it needs; kernels of DeepEP or HybridEP
+  deepep       ///< a token once for each rank or node that needs it; kernels of DeepEP or HybridEP
 };
 inline constexpr std::array<std::string_view, 2> expert_dispatch_words{"all_to_all", "deepep"};
 constexpr std::string_view name_of(ExpertDispatch dispatch) {

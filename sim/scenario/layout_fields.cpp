@@ -91,7 +91,7 @@ FieldTable make_fields(std::type_identity<Layout>) {
       field("expert_dispatch", &Layout::expert_dispatch,
             value::Words{"an expert dispatch", expert_dispatch_words},
             "how rows reach their experts. all_to_all: one row per expert of a token; deepep: a token once "
-            "per rank, without a wait of the CPU (DeepEP and HybridEP, Megatron's flex dispatcher)",
+            "per rank, between nodes once per node (DeepEP and HybridEP, Megatron's flex dispatcher)",
             {.is_echoed = shares_experts, .affects = {.kernels = true}, .lack = needs_experts}),
       field("fp8_dispatch", &Layout::fp8_dispatch, value::Boolean{},
             "rows are sent to their experts in fp8, and back in 16 bits",

@@ -343,6 +343,8 @@ class DecoderPass {
     shares = run_.shares_to_experts(shares, routed);
     y = run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, own_experts,
                             Split::outputs, experts.bias);
+    // Only gpt-oss has biases of experts, and it clamps what its activation reads.
+    if (experts.bias && run_.fuses_activation() && !run_.fuses_experts()) y = run_.clamped_halves(y);
     y = run_.weighted_rows(
         is_gated() ? gated(name, y, rows, run_.share_of_expert(width)) : activation(name, y), shares);
     y = run_.grouped_linear(name + ".fc2", y, rows, width, hidden_, own_experts, Split::inputs, experts.bias);

@@ -17,6 +17,12 @@ bool is_half_a_call(const Operation& operation) {
          operation.family == KernelFamily::convolution_weight;
 }
 
+/// CPU time of the calls of an operation after the first.
+double of_further_calls(const Operation& operation) {
+  const bool multiplies = launch_class(operation) == LaunchClass::product;
+  return (operation.calls - 1) * (multiplies ? host_share_of_expert_product : host_share_of_expert_cast);
+}
+
 bool scatters(const Operation& operation) {
   return operation.what.starts_with("nll_loss") || operation.what.starts_with("sort") ||
          operation.what.starts_with("index") || operation.what == "topk" || operation.what == "scatter_add";
@@ -59,9 +65,11 @@ LaunchClass launch_class(const Operation& operation) {
 
 void set_host_shares(LayerOperations& layer, std::size_t parameters) {
   for (auto* pass : {&layer.forward, &layer.once, &layer.recomputed})
-    for (auto& operation : *pass) operation.host = host_share(launch_class(operation), false);
+    for (auto& operation : *pass)
+      operation.host = host_share(launch_class(operation), false) + of_further_calls(operation);
   for (auto& operation : layer.backward)
-    operation.host = host_share(launch_class(operation), true) / (is_half_a_call(operation) ? 2 : 1);
+    operation.host = host_share(launch_class(operation), true) / (is_half_a_call(operation) ? 2 : 1) +
+                     of_further_calls(operation);
   if (!layer.backward.empty())
     layer.backward.back().host += host_share_of_gradient * static_cast<double>(parameters);
 }

@@ -146,6 +146,7 @@ struct Operation {
   Bytes bytes{};                          ///< operands read and results written, each once
   bool of_parameters = false;             ///< computes a parameter's gradient, which no other layer needs
   bool host_waits = false;                ///< the CPU waits for its result
+  int calls = 1;                          ///< launches of which it consists, such as one for each expert
   double host = 1;                        ///< CPU time of its launch over that of the mean eager operation
   double slowdown = 1;                    ///< attention only: by dropout or by a mask in memory
 };

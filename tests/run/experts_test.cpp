@@ -120,8 +120,16 @@ TEST_CASE("Megatron's dispatcher sends counts, rows and shares, and rows back", 
   CHECK(waits == blocks);
 }
 
-// DeepEP's README: a token goes once to each rank of its experts, forward in fp8, back in bf16.
-TEST_CASE("DeepEP sends a token once per rank and does not wait for counts", "[layout][experts]") {
+/// Calls of rank 0 for which the CPU waits.
+std::ptrdiff_t waits_of_cpu(const Workload& workload) {
+  return std::ranges::count_if(workload.first_program().tasks, [](const Task& task) {
+    return task.host_waits && std::holds_alternative<Call>(task.work);
+  });
+}
+
+// DeepEP's README: a token goes once to each rank of its experts, forward in fp8, back in bf16. Its shares go
+// with it. In `dispatch` the CPU waits for the number of tokens that arrive (csrc/legacy/buffer.hpp).
+TEST_CASE("DeepEP sends a token once per rank and waits for counts", "[layout][experts]") {
   const auto workload = checked_plan(mixtral({{"job.gpus", "8"},
                                               {"job.framework", "megatron"},
                                               {"parallel.expert", "4"},
@@ -138,10 +146,28 @@ TEST_CASE("DeepEP sends a token once per rank and does not wait for counts", "[l
   };
   CHECK(calls_of(1) == 2 * blocks);  // rows there, and gradients of what came back
   CHECK(calls_of(2) == 2 * blocks);
-  CHECK(sizes_of(workload, CollectiveKind::all_gather, "expert parallel").empty());
-  CHECK(std::ranges::none_of(workload.first_program().tasks, [](const Task& task) {
-    return task.host_waits && std::holds_alternative<Call>(task.work);
-  }));
+  CHECK(calls_of(1) + calls_of(2) == [&] {
+    int calls = 0;
+    for (const auto& [megabytes, count] : sizes) calls += count;
+    return calls;
+  }());
+  CHECK(waits_of_cpu(workload) == blocks);
+}
+
+TEST_CASE("DeepEP sends a token once per node between nodes", "[layout][experts]") {
+  const auto workload = checked_plan(load_scenario("published/megatron-bridge-moe-base",
+                                                   {{"platform", "dgx-h100"},
+                                                    {"job.gpus", "16"},
+                                                    {"job.batch_per_gpu", "1"},
+                                                    {"job.accumulate", "1"},
+                                                    {"parallel.expert", "16"},
+                                                    {"parallel.expert_dispatch", "deepep"}},
+                                                   shipped));
+  const double tokens = 4096 * 2 * (1 - std::pow(0.5, 8));  // nodes that have at least one of eight experts
+  const auto sizes = sizes_of(workload, CollectiveKind::all_to_all, "expert parallel");
+  REQUIRE(sizes.size() == 1);
+  CHECK(sizes.begin()->first == Approx(tokens * 2048 * 2 / 1e6));
+  CHECK(sizes.begin()->second == 4 * 48);
 }
 
 TEST_CASE("skewed routers make the busiest rank's experts slower", "[layout][experts]") {

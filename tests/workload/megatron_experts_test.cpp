@@ -9,6 +9,7 @@
 #include "sim/workload/architectures.hpp"
 #include "sim/workload/decoder.hpp"
 #include "sim/workload/eager/eager.hpp"
+#include "sim/workload/launch_times.hpp"
 #include "tests/support/models.hpp"
 
 using namespace gradway;
@@ -70,12 +71,54 @@ TEST_CASE("Megatron's experts multiply rows by their shares in the activation, a
 
 TEST_CASE("DeepEP and HybridEP take tokens as they are and bring them back summed", "[workload][experts]") {
   const EagerSettings sorted{.expert = 4};
-  const EagerSettings sent{.expert = 4, .waits_for_counts = false};
+  const EagerSettings sent{.expert = 4, .sends_tokens = true};
   // Rows are sorted by expert after they arrived; without DeepEP also by rank before they leave.
   CHECK(layer_of("h.0.experts.dispatch", sorted).forward.size() == 2);
   CHECK(layer_of("h.0.experts.dispatch", sent).forward.size() == 1);
   CHECK(layer_of("h.0.experts.combine", sent).forward.empty());
   CHECK(layer_of("h.0.experts.combine", sent).backward.empty());
+}
+
+TEST_CASE("Transformer Engine launches products of experts one by one, unless one graph has the step",
+          "[workload][experts]") {
+  const auto host = [](const EagerSettings& settings) {
+    const auto fc1 = layer_of("h.0.experts.fc1", settings);
+    return fc1.forward.front().host;
+  };
+  // 8 experts on this rank, or 2 of 4 ranks
+  CHECK(host({}) - host({.graph_of_step = true}) == Approx(7 * host_share_of_expert_product));
+  CHECK(host({.expert = 4}) - host({.expert = 4, .graph_of_step = true}) ==
+        Approx(1 * host_share_of_expert_product));
+}
+
+TEST_CASE("gpt-oss clamps both halves of what its activation reads, and joins them", "[workload][experts]") {
+  const auto extra = [](auto pass) {
+    return bytes_of(layer_of("h.0.experts.fc1", {}, true).*pass) -
+           bytes_of(layer_of("h.0.experts.fc1", {}, false).*pass);
+  };
+  constexpr double halves = rows * 2 * 32 * bf16;
+  // Forward: each half is read and written, then all. Backward: each half is read twice and written, then
+  // all; the gradients of biases read all.
+  CHECK(extra(&LayerOperations::forward) == Approx(4 * halves));
+  CHECK(extra(&LayerOperations::backward) == Approx((3 + 2 + 1) * halves));
+}
+
+TEST_CASE("with a graph of the step on Blackwell, activation and casts are part of products in mxfp8",
+          "[workload][experts]") {
+  const auto step = [](bool graph, int capability) {
+    return EagerSettings{.fp8 = Fp8{.recipe = Fp8Recipe::mxfp8, .by_transformer_engine = true},
+                         .compute_capability = capability,
+                         .graph_of_step = graph};
+  };
+  constexpr auto product = "h.0.experts.product";
+  constexpr auto fc2 = "h.0.experts.fc2";
+  CHECK(layer_of(product, step(true, 100)).forward.empty());
+  CHECK(layer_of(product, step(true, 100)).backward.empty());
+  CHECK(layer_of(fc2, step(true, 100)).forward.size() == 1);  // no cast
+  for (const auto& apart : {step(false, 100), step(true, 90)}) {
+    CHECK(layer_of(product, apart).forward.size() == 1);
+    CHECK(layer_of(fc2, apart).forward.size() == 2);
+  }
 }
 
 TEST_CASE("Megatron adds the biases of experts one expert at a time, unless one graph has the step",

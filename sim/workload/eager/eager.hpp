@@ -67,6 +67,10 @@ class Eager {
   bool fuses_activation() const { return settings_.megatron && gradway::fuses_activation(settings_.fusions); }
   /// Whether separate kernels add the bias of an MLP and apply its activation. Elsewhere the product adds it.
   bool adds_bias_separately() const { return settings_.megatron && !fuses_activation(); }
+  /// Whether products of experts, their activation and casts of its results are single kernels.
+  /// @source Transformer Engine, pytorch/ops/fused/grouped_mlp.py at d0067d0d: mxfp8 and nvfp4 on Blackwell;
+  /// Megatron-Bridge 0.6 enables it together with a CUDA graph of the step, in all its recipes with one
+  bool fuses_experts() const;
   /// Whether Megatron-Core adds the biases of experts expert by expert, which needs their numbers of rows.
   bool adds_expert_biases() const { return settings_.megatron && !settings_.graph_of_step; }
   /// Whether operations are written out as in the models of Hugging Face's transformers.
@@ -116,6 +120,9 @@ class Eager {
   /// The activation of one half of x times the other half, in one kernel for each direction.
   /// @source Megatron-Core, fusions/fused_bias_swiglu.py and fused_bias_geglu.py; only x is saved
   Tensor gated_halves(const std::string& name, Tensor x);
+  /// Clamps both halves of x in separate kernels and joins them, as Megatron-Core does before the fused
+  /// activation of gpt-oss. @source fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl at d98e8a64dd
+  Tensor clamped_halves(Tensor x);
   /// Multiplies x by a trained number per channel.
   Tensor layer_scale(const std::string& name, Tensor x, std::int64_t channels);
   Tensor dropout(const std::string& name, Tensor x);
@@ -351,8 +358,9 @@ class Eager {
   struct LinearShape {
     double m = 0, inputs = 0, outputs = 0;
     bool bias = false;
-    bool sums = false;   ///< its results are summed over the tensor ranks
-    double experts = 0;  ///< number of experts; 0: a single layer
+    bool sums = false;                 ///< its results are summed over the tensor ranks
+    double experts = 0;                ///< number of experts; 0: a single layer
+    bool has_scaled_gradient = false;  ///< the gradient of its results is fp8 already
     double weight() const { return inputs * outputs * (experts > 0 ? experts : 1); }
   };
   void mark_fp8(std::int64_t inputs, std::int64_t outputs);
@@ -420,6 +428,7 @@ class Eager {
   /// @source Megatron-Core, transformer/moe/token_dispatcher.py (MoEFlexTokenDispatcher)
   bool sends_tokens() const;
   void combine_in_loop(Node& node, double elements, Number number) const;
+  void call_by_expert(Node& node, double experts) const;
   void issue_backward(const Node& node);
   void issue_recomputed(const Node& node);
   void issue();

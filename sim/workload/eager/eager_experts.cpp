@@ -40,8 +40,21 @@ Operation of_one_expert(const Operation& of_all, std::int32_t experts) {
 }  // namespace
 
 bool Eager::sends_tokens() const {
-  return settings_.megatron && settings_.expert > 1 && !settings_.waits_for_counts &&
-         !settings_.expert_capacity;
+  return settings_.megatron && settings_.expert > 1 && settings_.sends_tokens && !settings_.expert_capacity;
+}
+
+bool Eager::fuses_experts() const {
+  return settings_.megatron && settings_.graph_of_step && settings_.fp8 &&
+         (settings_.fp8->recipe == Fp8Recipe::mxfp8 || settings_.fp8->recipe == Fp8Recipe::nvfp4) &&
+         is_data_centre_blackwell(settings_.compute_capability);
+}
+
+/// Transformer Engine launches products and casts of experts one by one, unless one graph has the step.
+/// @source pytorch/module/grouped_linear.py (general_grouped_gemm, split_quantize) at v2.9
+void Eager::call_by_expert(Node& node, double experts) const {
+  if (!settings_.megatron || settings_.graph_of_step) return;
+  for (auto* pass : {&node.forward, &node.backward})
+    for (auto& operation : *pass) operation.calls = static_cast<int>(experts);
 }
 
 /// Multiplies rows by their fp32 shares, casts the products and adds them to the rows of all experts. The
@@ -153,9 +166,18 @@ Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t row
   layers_.back().is_of_experts = true;
   mark_fp8(inputs, outputs);
   const auto number = is_half() ? half_number() : Number::fp32;
-  x = cast(x, number);
+  const bool is_fused = runs_in_fp8() && fuses_experts();
+  if (!is_fused) x = cast(x, number);
   const auto m = d(rows_of_sample) * settings_.batch;
-  if (runs_in_fp8()) return linear_in_fp8(x, {m, d(inputs), d(outputs), false, false, d(experts)});
+  if (runs_in_fp8()) {
+    const auto results = linear_in_fp8(x, {.m = m,
+                                           .inputs = d(inputs),
+                                           .outputs = d(outputs),
+                                           .experts = d(experts),
+                                           .has_scaled_gradient = is_fused && split == Split::outputs});
+    call_by_expert(nodes_.back(), d(experts));
+    return results;
+  }
   const auto weight = d(experts * outputs * inputs);
   const auto copy = cast_weight(weight);
   auto& function = node({x});
@@ -167,6 +189,7 @@ Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t row
   };
   forward(product("nt", m, d(outputs), d(inputs)));
   function.backward = {product("nn", m, d(inputs), d(outputs)), product("tn", d(outputs), d(inputs), m)};
+  call_by_expert(function, d(experts));
   if (loop_ > 0) {  // the gradient of each expert's weight has the size of all weights; these are added
     const auto full_size = weight * d(experts);
     function.backward.insert(function.backward.end(), {stream("zero", trained_number(), full_size),
@@ -217,6 +240,7 @@ Tensor Eager::weighted_rows(Tensor x, Tensor shares) {
   const auto [elements, number] = std::pair{of(x).elements, of(x).number};
   auto& function = node({x, shares});
   save(shares);
+  if (fuses_experts()) return make(elements, number, true);
   if (fuses_activation()) {  // The gradient of shares reads both halves and the gradient of their product.
     function.backward.push_back(stream("sum", number, 3 * elements));
     return make(elements, number, true);
@@ -317,7 +341,7 @@ Tensor Eager::to_experts(Tensor x, std::int64_t routed, std::int64_t width, std:
 }
 
 Tensor Eager::shares_to_experts(Tensor shares, std::int64_t routed) {
-  if (settings_.expert == 1 || !settings_.megatron) return shares;
+  if (settings_.expert == 1 || !settings_.megatron || sends_tokens()) return shares;  // with the tokens
   const auto taken = d(rows_of_experts(routed) / settings_.expert_tensor) * settings_.batch;
   return exchanged(shares, taken, CollectiveKind::all_to_all, CollectiveKind::all_to_all, RankGroup::expert);
 }

@@ -212,7 +212,7 @@ Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
 
   if (by_rows) {
     cast_to_fp8(function.backward, number, made, shape.outputs);
-  } else if (!gathers_gradient) {
+  } else if (!gathers_gradient && !shape.has_scaled_gradient) {
     cast_and_transpose(function.backward, number, made, shape.outputs);
   }
   if (of(x).needs_grad) {

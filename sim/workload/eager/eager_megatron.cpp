@@ -18,9 +18,23 @@ Tensor Eager::gated_halves(const std::string& name, Tensor x) {
   const auto [elements, number] = std::pair{of(x).elements / 2, of(x).number};
   auto& function = node({x});
   save(x);
+  if (layers_.back().role == LayerRole::experts && fuses_experts())
+    return make(elements, scaled_number(), true);
   forward(stream("mul", number, elements));  // reads two numbers and writes one
   constexpr double backward = 5.0 / 3;       // reads three, writes two
   function.backward.push_back(stream("mul", number, backward * elements));
+  return make(elements, number, true);
+}
+
+Tensor Eager::clamped_halves(Tensor x) {
+  const auto [elements, number] = std::pair{of(x).elements, of(x).number};
+  const auto joined = stream("copy", number, elements);
+  const auto clamped = stream("scale", number, elements / 2);
+  const auto of_clamped = stream("mul", number, elements / 2);  // where x is within the limits
+  auto& function = node({x});
+  save(x);
+  function.forward = {clamped, clamped, joined};
+  function.backward = {of_clamped, of_clamped, joined};
   return make(elements, number, true);
 }
 

@@ -52,6 +52,7 @@ struct EagerSettings {
   bool waits_for_counts = true;  ///< the CPU reads the numbers of rows before it launches experts
   bool graph_of_step = false;  ///< the CPU never knows the numbers of rows: one CUDA graph has the whole step
   bool expert_loop = false;    ///< experts run one after another, and the CPU reads the rows of each
+  bool sends_tokens = false;   ///< a dispatcher sends tokens instead of rows (DeepEP, HybridEP)
   std::optional<double> expert_capacity{};  ///< capacity factor: room for rows as a multiple of an even share
 
   bool operator==(const EagerSettings&) const = default;
