@@ -7,7 +7,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "observe/watch/report.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/run/validation.hpp"

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "readers/topology/nccl_xml.hpp"
 #include "sim/config/find/file_keys.hpp"
 #include "sim/cost/calibration.hpp"
 #include "sim/graph/workload.hpp"
