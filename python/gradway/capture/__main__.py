@@ -143,6 +143,7 @@ class _Run:
         if launch.ranks > 1:
             os.environ.update(variables(launch.ranks))
         tell_if_asked()
+        sys.warnoptions.append("ignore:resource_tracker:UserWarning")  # of processes that outlive this one, which ends at once
         sys.argv = [launch.program, *launch.arguments]
         try:
             with self.recorder.active():

@@ -314,10 +314,22 @@ def _triton(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None]]:
     return {name: change for name in ("triton.runtime.jit", "triton.runtime.autotuner")}
 
 
+def _transformers(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None]]:
+    def save_pretrained(self: Any, save_directory: Any, *_: Any, **__: Any) -> None:
+        recorder.skips_saving("save_pretrained")
+        Path(save_directory).mkdir(parents=True, exist_ok=True)
+
+    def change(module: Any) -> None:
+        if hasattr(module, "PreTrainedModel"):
+            module.PreTrainedModel.save_pretrained = save_pretrained
+
+    return {"transformers.modeling_utils": change}
+
+
 @contextlib.contextmanager
 def engines(recorder: "_recorder.Recorder") -> Iterator[None]:
     """While it is active, the program imports the stand-ins."""
-    finder = _Finder(_deepspeed(recorder), {**_megatron(recorder), **_triton(recorder)})
+    finder = _Finder(_deepspeed(recorder), {**_megatron(recorder), **_triton(recorder), **_transformers(recorder)})
     kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "deepspeed"}
     sys.meta_path.insert(0, finder)
     try:

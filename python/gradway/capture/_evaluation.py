@@ -2,8 +2,7 @@
 """Passes of the trained model without gradients, as evaluations run them: they are no part of the step, and equal ones run twice only."""
 from __future__ import annotations
 
-import contextlib
-from typing import Any, Iterator
+from typing import Any
 
 from gradway.capture import _recorder
 from gradway.capture._errors import place_of_program
@@ -57,15 +56,10 @@ class Evaluations:
         self._known[key][0] += 1
         self._known[key][1] = result
 
-    @contextlib.contextmanager
-    def apart(self, module: Any) -> Iterator[None]:
-        """Passes of the trained model in evaluation mode, between two steps, are not recorded."""
+    def meets(self, module: Any) -> None:
+        """A pass of the trained model in evaluation mode, between two steps, starts an evaluation."""
         recorder = self._recorder
-        is_evaluation = (not recorder.is_in_module and not recorder.is_before_first_step and not module.training
-                         and not recorder.torch.is_grad_enabled() and recorder.trains(module))
-        if not is_evaluation:
-            yield
-            return
-        recorder.warn(f"{place_of_program()}: passes of the model in evaluation mode are no part of the recorded step")
-        with recorder.paused():
-            yield
+        if (not recorder.is_in_module and not recorder.is_before_first_step and not module.training
+                and not recorder.torch.is_grad_enabled() and recorder.trains(module)):
+            recorder.warn(f"{place_of_program()}: passes of the model in evaluation mode are no part of the recorded step")
+            recorder.starts_evaluation()

@@ -142,6 +142,11 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
             named = kwargs or {}
             if recorder.is_sketching:
                 return func(*args, **named)
+            if torch.is_inference_mode_enabled() or any(isinstance(value, torch.Tensor) and value.is_inference() for value in args):
+                with self:  # operations that consist of others come whole
+                    parts = func.decompose(*args, **named) if hasattr(func, "decompose") else NotImplemented
+                if parts is not NotImplemented:
+                    return parts
             name = func._schema.name.split("::", 1)[-1]
             flat = [value for value in tree_flatten((args, named))[0] if isinstance(value, torch.Tensor)]
             on_gpu = any(value.is_meta for value in flat)

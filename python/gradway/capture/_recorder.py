@@ -121,7 +121,7 @@ class Recorder:
         self._host_bytes = 0  # copied from the host in the micro-step
         self._trained: set[int] = set()  # parameters of optimizers
         self._places_of_reads: list[str] = []
-        self._engine_is_fused = False
+        self._engine_is_fused = self._is_evaluating = False
 
     # --- records
 
@@ -129,6 +129,9 @@ class Recorder:
         if text not in self._warned:
             self._warned.add(text)
             self.recording.warnings.append(text)
+
+    def skips_saving(self, name: str) -> None:
+        self.warn(f"{place_of_program()}: {name} writes nothing during a capture: there are no weights")
 
     def placeholder(self, dtype: Any) -> Any:
         """What the program reads instead of a number that depends on data. 1 can be divided by, and its logarithm taken."""
@@ -179,7 +182,7 @@ class Recorder:
             self._alive[key] = [size, self._serial]
             self._varying.discard(key)
             self._producer.pop(key, None)
-            if self._recording:
+            if self._records():
                 self._events.append(("allocate", size, self._serial, self._phase))
             if hasattr(tensor, "untyped_storage"):
                 weakref.finalize(storage, self._freed, key, self._serial).atexit = False
@@ -203,7 +206,7 @@ class Recorder:
         if known is None or known[1] != serial:
             return
         del self._alive[key]
-        if self._recording:
+        if self._records():
             self._events.append(("release", known[0], serial, ""))
         self._varying.discard(key)
         self._producer.pop(key, None)
@@ -219,7 +222,7 @@ class Recorder:
         keys = tuple(self.seen(tensor) for tensor in inputs)
         varies = any(key in self._varying for key in keys)
         made = tuple(self.seen(tensor, varies) for tensor in outputs)
-        if not self._recording:
+        if not self._records():
             return None
         made_by = tuple(self._producer[key] for key in keys if key in self._producer)
         as_read = name not in _BY_SHAPE
@@ -268,7 +271,7 @@ class Recorder:
     def from_host(self, tensor: Any) -> None:
         """A copy of a tensor of the host: the micro-step's input."""
         key = self.seen(tensor)
-        if self._recording and tensor.dim() > 0 and not isinstance(tensor, self.torch.nn.Parameter):
+        if self._records() and tensor.dim() > 0 and not isinstance(tensor, self.torch.nn.Parameter):
             self._outside.add(self._alive[key][1])
             if self._phase != "optimizer":
                 self._host_bytes += int(self._storage(tensor).nbytes())
@@ -297,13 +300,12 @@ class Recorder:
             if not hasattr(self.torch.Tensor, name):
                 self._replace(self.torch.Tensor, name, lambda tensor, *_, **__: tensor)
 
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        before, self._recording = self._recording, False
-        try:
-            yield
-        finally:
-            self._recording = before
+    def starts_evaluation(self) -> None:
+        """What runs from now on is no part of the step, until the model is called with gradients."""
+        self._is_evaluating = True
+
+    def _records(self) -> bool:
+        return self._recording and not self._is_evaluating
 
     def host_reads(self) -> None:
         """Records that the program waits for a number from the GPU."""
@@ -349,6 +351,7 @@ class Recorder:
     def _enter_root(self, module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Starts a micro-step: the outermost module is called with gradients."""
         torch = self.torch
+        self._is_evaluating = False
         self.name_modules(module)
         self._watch_gradients(module)
         if self._has_root_run:
@@ -420,7 +423,7 @@ class Recorder:
         self._gradients.clear()
         self._inputs.clear()
         self._host_bytes = 0
-        self._micro_steps, self._has_root_run, self._recording = 0, False, True
+        self._micro_steps, self._has_root_run, self._recording, self._is_evaluating = 0, False, True, False
         self._phase, self._module_back = "forward", ""
 
     def finish(self) -> None:
@@ -520,7 +523,7 @@ class Recorder:
     def phase(self, phase: str) -> Iterator[None]:
         before, self._phase = self._phase, phase
         if phase == "backward":
-            self._module_back = ""
+            self._module_back, self._is_evaluating = "", False
         try:
             yield
         finally:

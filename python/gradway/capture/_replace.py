@@ -10,7 +10,7 @@ import types
 from typing import Any, Iterator
 
 from gradway.capture import _ranks, _recorder, _sharded
-from gradway.capture._errors import CaptureError, place_of_program
+from gradway.capture._errors import CaptureError
 
 
 # They look at what they import, and must not see replacements.
@@ -158,7 +158,7 @@ def _of_files(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
 
     def skipped(name: str) -> Any:
         def save(*_: Any, **__: Any) -> None:
-            recorder.warn(f"{place_of_program()}: {name} writes nothing during a capture: there are no weights")
+            recorder.skips_saving(name)
         return save
 
     yield torch, "save", skipped("torch.save")
@@ -209,7 +209,8 @@ def _of_training(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any
         key = evaluations.key(self, arguments, named)
         for known in evaluations.known(key):
             return known
-        with evaluations.apart(self), recorder.module(self, arguments, named):
+        evaluations.meets(self)
+        with recorder.module(self, arguments, named):
             unit = _sharded.unit_of(self)
             result = (original_call if unit is None else functools.partial(unit.run, original_call))(self, *arguments, **named)
         evaluations.remember(key, self, result)
