@@ -28,8 +28,13 @@ def _is_of_recorder(file: str) -> bool:
     return "/gradway/capture/" in file or file.startswith("<")
 
 
+def _is_of_torch(file: str) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and bool(torch.__file__) and file.startswith(os.path.dirname(str(torch.__file__)) + os.sep)
+
+
 def _is_of_library(file: str) -> bool:
-    if any(part in file for part in _PACKAGES) or "/torch/" in file:
+    if any(part in file for part in _PACKAGES) or _is_of_torch(file):
         return True
     return file.startswith(sysconfig.get_paths()["stdlib"] + os.sep)
 
@@ -42,7 +47,7 @@ def _place(frames: Iterator[tuple[str, int]]) -> str:
             continue
         if not _is_of_library(file):
             return f"{file}:{line}" + (f" (in {library})" if library else "")
-        if not library and "/torch/" not in file and any(part in file for part in _PACKAGES):
+        if not library and not _is_of_torch(file) and any(part in file for part in _PACKAGES):
             library = f"{file.split(next(part for part in _PACKAGES if part in file), 1)[1]}:{line}"
     return library or "the program"
 

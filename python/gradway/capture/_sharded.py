@@ -115,7 +115,7 @@ class Strategies:
         self.kind = kind
         for key, value in keys.items():
             if value is not None:
-                self._keys[key] = str(value).lower() if isinstance(value, bool) else str(value)
+                self._keys[key] = str(value).lower() if isinstance(value, bool) else f"{value:.12g}" if isinstance(value, float) else str(value)
 
     def set_replicas(self, mesh: Any) -> None:
         if isinstance(mesh, Mesh) and mesh.ndim == 2:
@@ -131,9 +131,9 @@ class Strategies:
             blocks = set(recording.blocks)
             inner = [path for path in wrapped if path]
             of_blocks = [path for path in inner if path in blocks]
-            if not inner:
+            if not inner or not blocks:
                 keys["wrap"] = "whole"
-            elif not of_blocks and blocks and len(inner) < len(blocks):
+            elif not of_blocks and len(inner) < len(blocks):
                 keys["wrap"] = f"{-(-len(blocks) // len(inner))} blocks"
             if self.syncs_last_only and recording.accumulate > 1:
                 keys["no_sync"] = "true"
