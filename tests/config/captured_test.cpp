@@ -177,7 +177,7 @@ Job job_of(const std::string& captured, const std::string& scenario, const std::
 TEST_CASE("a capture gives its strategy to scenarios that name none, or its kind", "[config]") {
   const std::string captured =
       "strategy: { kind: fsdp, wrap: whole, param_dtype: bf16, reduce_dtype: fp32 }\n";
-  const std::string gpus = "job: { gpus: 8 }\n";
+  const std::string gpus = "job: { gpus: 8, batch_per_gpu: 2 }\n";
   for (const std::string strategy : {"", "strategy: { kind: fsdp }\n"}) {
     const auto job = job_of(captured, gpus + strategy);
     const auto& fsdp = std::get<Fsdp>(job.strategy);
@@ -196,11 +196,13 @@ TEST_CASE("the sharded group of a captured HSDP has as many ranks on any number 
   const std::string captured =
       "ranks: 16\nstrategy: { kind: fsdp, wrap: whole }\nparallel: { replicate: 4 }\n";  // 4 groups of 4
   for (const auto& [gpus, replicas] : {std::pair{4, 1}, {8, 2}, {16, 4}, {64, 16}})
-    CHECK(replicas_of(job_of(captured, fmt::format("job: {{ gpus: {} }}\n", gpus)).strategy) == replicas);
+    CHECK(replicas_of(
+              job_of(captured, fmt::format("job: {{ gpus: {}, batch_per_gpu: 2 }}\n", gpus)).strategy) ==
+          replicas);
 }
 
 TEST_CASE("shards in fp32 can be said of the capture of a model in 16 bits", "[config]") {
-  const std::string fp32 = "job: { gpus: 8, state_dtype: fp32 }\n";
+  const std::string fp32 = "job: { gpus: 8, batch_per_gpu: 2, state_dtype: fp32 }\n";
   const auto sharded = fp32 + "strategy: { kind: fsdp, wrap: whole, param_dtype: bf16 }\n";
   CHECK(job_of("", sharded, "bf16").state_dtype == Number::fp32);
   CHECK_THROWS_AS(job_of("", fp32 + "strategy: { kind: ddp }\n", "bf16"), ConfigError);
