@@ -168,7 +168,7 @@ Job job_of(const std::string& captured, const std::string& scenario, const std::
       "  - pass: forward\n    list: |\n      a mm bf16[2x4] bf16[4x4]:t -> bf16[2x4]\n  - pass: backward\n"
       "    list: |\n      a mm bf16[4x2]:t bf16[2x4] -> bf16[4x4] weight\n      a gradient a.weight\n",
       state, captured);
-  const auto text = "schema: 1\nmodel: it\nplatform: dgx-h100\n" + scenario;
+  const auto text = "schema: 1\nmodel: it\nplatform: aws-p5.48xlarge\n" + scenario;
   return load_scenario_text(text, "a test", data, model).job;
 }
 
@@ -195,7 +195,7 @@ TEST_CASE("a capture gives its strategy to scenarios that name none, or its kind
 TEST_CASE("the sharded group of a captured HSDP has as many ranks on any number of GPUs", "[config]") {
   const std::string captured =
       "ranks: 16\nstrategy: { kind: fsdp, wrap: whole }\nparallel: { replicate: 4 }\n";  // 4 groups of 4
-  for (const auto& [gpus, replicas] : {std::pair{4, 1}, {8, 2}, {16, 4}, {64, 16}})
+  for (const auto& [gpus, replicas] : {std::pair{4, 1}, std::pair{8, 2}, std::pair{16, 4}, std::pair{64, 16}})
     CHECK(replicas_of(
               job_of(captured, fmt::format("job: {{ gpus: {}, batch_per_gpu: 2 }}\n", gpus)).strategy) ==
           replicas);
