@@ -118,7 +118,7 @@ class Recorder:
         self._gathered: dict[Any, tuple[Any, Any]] = {}
         self._names_of_parameters: dict[int, str] = {}
         self._outside: set[int] = set()  # serial numbers of storages that are no activations: inputs, parameters as gathered
-        self._host_bytes = 0  # copied from the host in the micro-step
+        self._host_bytes = 0  # copied from the host in the step
         self._trained: set[int] = set()  # parameters of optimizers
         self._places_of_reads: list[str] = []
         self._engine_is_fused = self._is_evaluating = False
@@ -269,9 +269,9 @@ class Recorder:
         self._gradient_ready(self._names_of_parameters.get(id(parameter), "?"), weakref.ref(parameter))
 
     def from_host(self, tensor: Any) -> None:
-        """A copy of a tensor of the host: the micro-step's input."""
+        """A copy of a tensor of the host: input of the step, whose micro-batches may all be copied before the first."""
         key = self.seen(tensor)
-        if self._records() and tensor.dim() > 0 and not isinstance(tensor, self.torch.nn.Parameter):
+        if tensor.dim() > 0 and not self._is_evaluating and not isinstance(tensor, self.torch.nn.Parameter):
             self._outside.add(self._alive[key][1])
             if self._phase != "optimizer":
                 self._host_bytes += int(self._storage(tensor).nbytes())
@@ -436,7 +436,7 @@ class Recorder:
             raise CaptureError(f"a micro-batch of {recording.batch} samples, by the first dimension of the model's first argument, is not "
                                f"possible: give its samples with --batch (batch_size in Python), 1 to {_MOST_SAMPLES:,}")
         recording.accumulate = self._micro_steps + 1
-        recording.input_bytes = max(sum(self._inputs.values()), self._host_bytes)
+        recording.input_bytes = max(sum(self._inputs.values()), self._host_bytes // recording.accumulate)
         if self.autocast.used:
             recording.autocast = sorted(self.autocast.used)[0]
         self._collect_parameters()
