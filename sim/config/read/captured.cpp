@@ -360,6 +360,7 @@ void read_captured(Reader& file, Model& model) {
   file.optional("channels_last", boolean, false);
   file.optional("checkpointing", boolean, false);
   captured.strategy = file.optional("strategy", [](const Node& node) { return to_yaml(node); }, {});
+  std::erase(captured.strategy, '"');
   model.input_per_sample = file.required("input_per_sample", bytes_or_zero);
   const auto parameters =
       file.required("parameters", [&](const Node& node) { return read_captured_parameters(node, problems); });
