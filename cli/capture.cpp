@@ -36,6 +36,7 @@ std::filesystem::path package_folder() {
 struct CaptureArguments {
   std::string out;
   std::string batch;
+  std::string ranks;
   std::string add;
   bool is_module = false;
 };
@@ -79,6 +80,8 @@ Status capture(const CaptureArguments& arguments, const std::vector<std::string>
   if (!arguments.out.empty()) words.insert(words.end(), {"--out", arguments.out});
   if (const auto batch = value_of("--batch", arguments.batch, config::integer(1, 1'000'000)))
     words.insert(words.end(), {"--batch", fmt::to_string(*batch)});
+  if (const auto ranks = value_of("--ranks", arguments.ranks, config::integer(1, 1'000'000)))
+    words.insert(words.end(), {"--ranks", fmt::to_string(*ranks)});
   if (!arguments.add.empty()) words.insert(words.end(), {"--add", arguments.add});
   if (arguments.is_module) words.emplace_back("-m");
   words.insert(words.end(), program.begin(), program.end());
@@ -94,6 +97,9 @@ Action add_capture(CLI::App& app) {
   add_flag(app, "-m,--module", arguments->is_module, "the program is a module, as for python -m");
   app.add_option("--batch", arguments->batch,
                  "samples of a micro-batch (default: first dimension of the model's first argument)")
+      ->type_name("N");
+  app.add_option("--ranks", arguments->ranks,
+                 "ranks that the program sees, as torchrun would start them (default: 1)")
       ->type_name("N");
   app.add_option("--add", arguments->add,
                  "adds the step to a model file of the same program at another sequence length")

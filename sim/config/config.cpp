@@ -76,7 +76,7 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& scenario_file, Loader& loa
     apply_profile_defaults(spec, *profile);
     if (profile->gpu != gpu.gpu.name) scenario.profiled_gpu = loader.gpu({profile->gpu, model.kind}).gpu;
   }
-  apply_capture_defaults(spec, model.model);
+  apply_capture_defaults(spec, model);
   KernelTimesSource timed;
   if (needs_kernel_times(spec, model)) timed = loader.kernel_times(platform, calibration, gpu);
   if (spec.dataset) spec.job.input.dataset = loader.dataset(*spec.dataset);

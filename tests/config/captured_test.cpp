@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -155,6 +156,57 @@ TEST_CASE("invalid operations of a capture are reported", "[config]") {
   CHECK(wrong_with("a add fp32[2] -> fp32[2] fast") == "'fast' is neither a tensor nor a note\n");
   CHECK(wrong_with("a gradient b.weight") ==
         "the gradient of 'b.weight' is ready, but 'parameters' does not list it\n");
+}
+
+namespace {
+
+/// The job of a scenario with these lines, of a capture with these: parameters in `state`, computed in bf16.
+Job job_of(const std::string& captured, const std::string& scenario, const std::string& state = "fp32") {
+  const auto model = fmt::format(
+      "schema: 1\nkind: captured\nsource: a test\nframework: PyTorch\nprecision: bf16\nstate_dtype: {}\n"
+      "batch: 2\noptimizer: sgd\ninput_per_sample: 4 B\n{}parameters: |\n  fp32 4x4 a.weight\noperations:\n"
+      "  - pass: forward\n    list: |\n      a mm bf16[2x4] bf16[4x4]:t -> bf16[2x4]\n  - pass: backward\n"
+      "    list: |\n      a mm bf16[4x2]:t bf16[2x4] -> bf16[4x4] weight\n      a gradient a.weight\n",
+      state, captured);
+  const auto text = "schema: 1\nmodel: it\nplatform: aws-p5.48xlarge\n" + scenario;
+  return load_scenario_text(text, "a test", data, model).job;
+}
+
+}  // namespace
+
+TEST_CASE("a capture gives its strategy to scenarios that name none, or its kind", "[config]") {
+  const std::string captured =
+      "strategy: { kind: fsdp, wrap: whole, param_dtype: bf16, reduce_dtype: fp32 }\n";
+  const std::string gpus = "job: { gpus: 8, batch_per_gpu: 2 }\n";
+  for (const std::string strategy : {"", "strategy: { kind: fsdp }\n"}) {
+    const auto job = job_of(captured, gpus + strategy);
+    const auto& fsdp = std::get<Fsdp>(job.strategy);
+    CHECK(fsdp.param_dtype == Number::bf16);
+    CHECK(fsdp.wrap.blocks == 0);
+    CHECK(job.state_dtype == Number::fp32);
+    CHECK(job.precision == Precision::bf16);
+  }
+  CHECK(std::holds_alternative<Ddp>(job_of(captured, gpus + "strategy: { kind: ddp }\n").strategy));
+  CHECK(std::holds_alternative<Ddp>(job_of("", gpus).strategy));
+  const auto other = job_of(captured, gpus + "strategy: { kind: fsdp, wrap: whole }\n");
+  CHECK_FALSE(std::get<Fsdp>(other.strategy).param_dtype.has_value());
+}
+
+TEST_CASE("the sharded group of a captured HSDP has as many ranks on any number of GPUs", "[config]") {
+  const std::string captured =
+      "ranks: 16\nstrategy: { kind: fsdp, wrap: whole }\nparallel: { replicate: 4 }\n";  // 4 groups of 4
+  for (const auto& [gpus, replicas] : {std::pair{4, 1}, std::pair{8, 2}, std::pair{16, 4}, std::pair{64, 16}})
+    CHECK(replicas_of(
+              job_of(captured, fmt::format("job: {{ gpus: {}, batch_per_gpu: 2 }}\n", gpus)).strategy) ==
+          replicas);
+}
+
+TEST_CASE("shards in fp32 can be said of the capture of a model in 16 bits", "[config]") {
+  const std::string fp32 = "job: { gpus: 8, batch_per_gpu: 2, state_dtype: fp32 }\n";
+  const auto sharded = fp32 + "strategy: { kind: fsdp, wrap: whole, param_dtype: bf16 }\n";
+  CHECK(job_of("", sharded, "bf16").state_dtype == Number::fp32);
+  CHECK_THROWS_AS(job_of("", fp32 + "strategy: { kind: ddp }\n", "bf16"), ConfigError);
+  CHECK_THROWS_AS(job_of("", fp32 + "strategy: { kind: fsdp, wrap: whole }\n", "bf16"), ConfigError);
 }
 
 TEST_CASE("parallelism that splits the layers of a capture is one error", "[config]") {

@@ -87,6 +87,7 @@ def capture(step: Any, loss: Callable[..., Any] | None = None, batch: Any = None
     """
     active = Recorder(batch_size)
     torch = active.torch
+    CaptureError.first = None
     try:
         with active.active():
             if loss is None:
@@ -105,6 +106,8 @@ def capture(step: Any, loss: Callable[..., Any] | None = None, batch: Any = None
             for _ in range(2):
                 run()
     except Finished:
+        pass
+    if active.is_finished:
         return Capture(active.recording, source, _allows_tf32(torch))
     raise CaptureError("no optimizer made two steps: the function must call optimizer.step()")
 

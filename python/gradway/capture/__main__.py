@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import runpy
 import shlex
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 from gradway.capture import Capture, CaptureError, _allows_tf32, write_model
+from gradway.capture._errors import failure, traceback_of
 from gradway.capture._file import with_second
-from gradway.capture._recorder import Finished, Recorder
+from gradway.capture._launch import Launch, unwrapped
+from gradway.capture._ranks import tell_if_asked, variables
+from gradway.capture._recorder import Recorder
 from gradway.capture._recording import Operation
+
+
+_MOST_RANKS = 1_000_000
 
 
 def _arguments(words: list[str] | None) -> argparse.Namespace:
@@ -25,6 +32,7 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("-m", "--module", dest="module", action="store_true", help="PROGRAM is a module, as for python -m")
     parser.add_argument("--batch", type=int, metavar="N", help="samples of a micro-batch (default: the first dimension of the model's "
                         "first argument)")
+    parser.add_argument("--ranks", type=int, metavar="N", help="ranks that the program sees, as torchrun would start them (default: 1, or WORLD_SIZE)")
     parser.add_argument("--add", metavar="FILE", help="adds the step to a model file of the same program at another sequence length")
     parser.add_argument("program", metavar="PROGRAM", help="the training script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its arguments")
@@ -68,45 +76,105 @@ def _elements(shape: tuple[int, ...]) -> int:
     return count
 
 
+def _end(status: int) -> NoReturn:
+    """Ends the process at once: no `finally`, `except BaseException` or teardown of a framework can run the program on."""
+    import multiprocessing
+    for child in multiprocessing.active_children():
+        child.kill()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(status)
+
+
+class _Run:
+    """A program that is captured."""
+
+    def __init__(self, asked: argparse.Namespace, launch: Launch) -> None:
+        self._asked, self._launch, self._started = asked, launch, time.time()
+        self._process = os.getpid()
+        self._told = os.pipe()  # a child process that captured the step writes a byte
+        os.set_blocking(self._told[0], False)
+        name = launch.program.rsplit(".", 1)[-1] if launch.is_module else Path(launch.program).stem
+        self.path = Path(asked.output or f"models/{name}.yaml").absolute()
+        self._shown = Path(asked.output or f"models/{name}.yaml")
+        self._add = Path(asked.add).absolute() if asked.add else None
+        self.recorder = Recorder(asked.batch, max(launch.ranks, 1))
+        self.recorder.on_finish, self.recorder.on_failure = self.finish, self.fail
+
+    def finish(self) -> NoReturn:
+        """Writes the recording before anything else runs."""
+        recorder = self.recorder
+        capture = Capture(recorder.recording, f"{os.path.basename(self._launch.program)}, captured with {recorder.recording.framework}",
+                          _allows_tf32(recorder.torch))
+        shown = self._shown
+        try:
+            if self._add is not None:
+                shown = shown if self._asked.output else Path(self._asked.add)
+                write_model(self.path if self._asked.output else self._add, with_second(self._add.read_text(), capture.text(), self._asked.add))
+            else:
+                capture.save(self.path)
+        except CaptureError as error:
+            _end(_refuse(str(error)))
+        print(summary(capture, shown, time.time() - self._started))
+        if os.getpid() != self._process:
+            os.write(self._told[1], b"1")
+        _end(0)
+
+    def fail(self, error: BaseException) -> NoReturn:
+        """Says why the program did not get to the end of its second step."""
+        with contextlib.suppress(BlockingIOError):
+            if os.read(self._told[0], 1):  # a child process did
+                _end(0)
+        first = CaptureError.first
+        if first is not None:
+            _end(_refuse(str(first)))
+        if isinstance(error, SystemExit):
+            ended = "" if error.code is None else f" ({error.code})"
+            done = "" if self.recorder.is_before_first_step else ", after one"
+            _end(_refuse(f"the program ended{ended} before its second optimizer step{done}: let it run at least two steps"))
+        sys.stdout.flush()
+        print(_shown(traceback_of(error)).rstrip(), file=sys.stderr)
+        _end(_refuse(failure(error)))
+
+    def run(self) -> NoReturn:
+        launch = self._launch
+        os.environ.update(launch.environment)
+        if launch.ranks > 1:
+            os.environ.update(variables(launch.ranks))
+        tell_if_asked()
+        sys.warnoptions.append("ignore:resource_tracker:UserWarning")  # of processes that outlive this one, which ends at once
+        sys.argv = [launch.program, *launch.arguments]
+        try:
+            with self.recorder.active():
+                if launch.is_module:
+                    sys.path.insert(0, os.getcwd())
+                    runpy.run_module(launch.program, run_name="__main__", alter_sys=True)
+                else:
+                    sys.path.insert(0, str(Path(launch.program).resolve().parent))
+                    runpy.run_path(launch.program, run_name="__main__")
+            raise SystemExit
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self.fail(error)
+
+
 def main(words: list[str] | None = None) -> int:
     asked = _arguments(words)
-    started = time.time()
-    name = asked.program.rsplit(".", 1)[-1] if asked.module else Path(asked.program).stem
-    path = Path(asked.output or f"models/{name}.yaml")
-    if not asked.module and not os.path.exists(asked.program):
-        return _refuse(f"file '{asked.program}' not found")
-    if asked.add and not os.path.exists(asked.add):
-        return _refuse(f"file '{asked.add}' not found")
-    recorder: Any = None
-    argv, sys.argv = sys.argv, [asked.program, *asked.arguments]
+    if os.environ.get("RANK", "0") != "0":
+        return 0  # torchrun started several: the first one captures
+    if asked.ranks is not None and not 1 <= asked.ranks <= _MOST_RANKS:
+        return _refuse(f"{asked.ranks} ranks are out of range: 1 to {_MOST_RANKS:,}")
     try:
-        recorder = Recorder(asked.batch)
-        with recorder.active():
-            if asked.module:
-                runpy.run_module(asked.program, run_name="__main__", alter_sys=True)
-            else:
-                sys.path.insert(0, str(Path(asked.program).resolve().parent))
-                runpy.run_path(asked.program, run_name="__main__")
-        raise CaptureError("the program ended before its second optimizer step: let it run at least two steps")
-    except Finished:
-        pass
+        launch = unwrapped(asked.program, asked.module, asked.arguments, asked.ranks or int(os.environ.get("WORLD_SIZE", 0)))
+        if not launch.is_module and not os.path.exists(launch.program):
+            return _refuse(f"file '{launch.program}' not found")
+        if asked.add and not os.path.exists(asked.add):
+            return _refuse(f"file '{asked.add}' not found")
+        _Run(asked, launch).run()
     except CaptureError as error:
         return _refuse(str(error))
-    except SystemExit as ended:
-        return _refuse(f"the program ended ({ended.code}) before its second optimizer step: let it run at least two steps")
-    finally:
-        sys.argv = argv
-    capture = Capture(recorder.recording, f"{os.path.basename(asked.program)}, captured with {recorder.recording.framework}",
-                      _allows_tf32(recorder.torch))
-    try:
-        if asked.add:
-            path = write_model(Path(asked.output or asked.add), with_second(Path(asked.add).read_text(), capture.text(), asked.add))
-        else:
-            capture.save(path)
-    except CaptureError as error:
-        return _refuse(str(error))
-    print(summary(capture, path, time.time() - started))
-    return 0
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 """Autocast as CUDA applies it, on tensors without memory.
 
 The device `meta` has no autocast, and the CPU's lists differ from CUDA's. So the functions that CUDA's autocast changes are
-replaced during a capture by functions that first cast. The lists are those of PyTorch's documentation, "Autocast Op Reference".
+replaced during a capture by functions that first cast. The lists are those of PyTorch's documentation, "Autocast Op Reference"; of the
+operations in fp32, those that the installed version does not register for autocast are left out.
 """
 from __future__ import annotations
 
@@ -18,14 +19,14 @@ _LOWER = {
 }
 # Run in fp32: their inputs are cast.
 _FP32 = {
-    "functional": ("binary_cross_entropy_with_logits", "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "group_norm",
-                   "hinge_embedding_loss", "kl_div", "l1_loss", "layer_norm", "margin_ranking_loss", "mse_loss",
-                   "multilabel_margin_loss", "multi_margin_loss", "nll_loss", "normalize", "pdist", "poisson_nll_loss", "smooth_l1_loss",
+    "functional": ("binary_cross_entropy_with_logits", "cosine_embedding_loss", "cosine_similarity", "ctc_loss", "group_norm",
+                   "hinge_embedding_loss", "huber_loss", "interpolate", "kl_div", "l1_loss", "layer_norm", "margin_ranking_loss", "mse_loss",
+                   "multilabel_margin_loss", "multi_margin_loss", "nll_loss", "normalize", "pdist", "poisson_nll_loss", "rms_norm", "smooth_l1_loss",
                    "soft_margin_loss", "softplus", "triplet_margin_loss"),
     "torch": ("acos", "asin", "cdist", "cosh", "dist", "erfinv", "exp", "expm1", "group_norm", "layer_norm", "log", "log10", "log1p",
-              "log2", "norm", "pow", "reciprocal", "renorm", "rsqrt", "sinh", "tan"),
+              "log2", "logsumexp", "norm", "pow", "reciprocal", "renorm", "rsqrt", "sinh", "tan"),
     "tensor": ("__pow__", "__rpow__", "__rtruediv__", "__rdiv__", "acos", "asin", "cosh", "dist", "erfinv", "exp", "expm1", "log",
-               "log10", "log1p", "log2", "norm", "pow", "reciprocal", "renorm", "rsqrt", "sinh", "tan"),
+               "log10", "log1p", "log2", "logsumexp", "norm", "pow", "reciprocal", "renorm", "rsqrt", "sinh", "tan"),
 }
 # Run in fp32 by their argument dtype, if it is not given.
 _FP32_BY_DTYPE = {
@@ -109,6 +110,40 @@ class Autocast:
             return function(*arguments, **{**named, "dtype": self._torch.float32})
         return call
 
+    def _is_listed(self, name: str) -> bool:
+        """Whether this version of PyTorch registers the operation for autocast, or none of that name."""
+        name = {"interpolate": "upsample_nearest2d"}.get(name, name)
+        asked = getattr(self._torch._C, "_dispatch_has_kernel_for_dispatch_key", None)
+        operation = None if name.startswith("__") else getattr(self._torch.ops.aten, name, None)
+        if asked is None or operation is None or not hasattr(operation, "overloads"):
+            return True
+        return any(asked(f"aten::{name}" + ("" if overload == "default" else f".{overload}"), "AutocastCUDA") for overload in operation.overloads())
+
+    def _cross_entropy(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """The logits keep their format in log_softmax, whose result is cast for nll_loss.
+
+        Source: cross_entropy_loss in aten/src/ATen/native/LossNLL.cpp of PyTorch, which gives log_softmax the type of its input."""
+        torch, functional = self._torch, self._torch.nn.functional
+
+        @functools.wraps(original)
+        def call(input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: int = -100, reduce: Any = None,
+                 reduction: str = "mean", label_smoothing: float = 0.0) -> Any:
+            if self.dtype is None or not self._is_castable(input, torch.float32) or size_average is not None or reduce is not None:
+                return original(input, target, weight, size_average, ignore_index, reduce, reduction, label_smoothing)
+            dimension = 0 if input.dim() == 1 else 1
+            shares = functional.log_softmax(input, dimension, dtype=input.dtype)
+            if target.is_floating_point():
+                loss = -torch.sum(shares * target, dimension, dtype=torch.float32)
+            else:
+                loss = functional.nll_loss(shares, target, weight, None, ignore_index, None, reduction)
+                if label_smoothing <= 0:
+                    return loss
+                smooth = -torch.sum(shares, dimension, dtype=torch.float32)
+                smooth = smooth.mean() if reduction == "mean" else smooth.sum() if reduction == "sum" else smooth
+                return (1 - label_smoothing) * loss + smooth * (label_smoothing / input.shape[dimension])
+            return loss.mean() if reduction == "mean" else loss.sum() if reduction == "sum" else loss
+        return call
+
     def replacements(self) -> Iterator[tuple[Any, str, Any]]:
         """Replacements during a capture: owner, name, function."""
         torch = self._torch
@@ -118,5 +153,6 @@ class Autocast:
         for names, wrap in wrappers:
             for place, owner in owners.items():
                 for name in names[place]:
-                    if hasattr(owner, name):
+                    if hasattr(owner, name) and (names is _LOWER or self._is_listed(name)):
                         yield owner, name, wrap(getattr(owner, name))
+        yield torch.nn.functional, "cross_entropy", self._cross_entropy(torch.nn.functional.cross_entropy)

@@ -163,7 +163,7 @@ def text_of(recording: Recording, source: str, tf32: bool = False) -> str:
     head = [
         "# Written by gradway capture. It contains no times: gradway predicts them for the scenario's GPU.",
         "schema: 1", "kind: captured", f"source: {_quoted(source)}", f"framework: {_quoted(recording.framework)}",
-        f"precision: {precision_of(recording, tf32)}", f"state_dtype: {states if states in ('bf16', 'fp16') else 'fp32'}",
+        f"precision: {precision_of(recording, tf32)}", f"state_dtype: {states if states in ('bf16', 'fp16') and not recording.has_masters else 'fp32'}",
         f"batch: {recording.batch}"]
     if recording.sequence:
         head.append(f"sequence: {recording.sequence}")
@@ -173,6 +173,12 @@ def text_of(recording: Recording, source: str, tf32: bool = False) -> str:
                        ("checkpointing", recording.checkpointed), ("compiled", recording.compiled)):
         if value:
             head.append(f"{key}: true")
+    if recording.ranks > 1:
+        head.append(f"ranks: {recording.ranks}")
+    if recording.strategy:
+        head.append("strategy: {" + ", ".join(f"{key}: {value}" for key, value in recording.strategy.items()) + "}")
+    if recording.replicate > 1:
+        head.append(f"parallel: {{replicate: {recording.replicate}}}")
     lines = [*head, "parameters: |", "  # dtype shape name"]
     lines += [f"  {row}" for row in _folded_parameters(recording)]
     lines.append("operations:")

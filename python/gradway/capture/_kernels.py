@@ -110,6 +110,46 @@ def attention_function(recorder: "_recorder.Recorder") -> Callable[..., Any]:
     return attention
 
 
+def ctc_function(recorder: "_recorder.Recorder") -> Callable[..., Any]:
+    """The CTC loss in the kernels of PyTorch, which keeps the logarithms of all alignments.
+
+    Source: ctc_loss_gpu_template in aten/src/ATen/native/cuda/LossCTC.cu of PyTorch."""
+    torch = recorder.torch
+
+    class Ctc(torch.autograd.Function):  # type: ignore[name-defined, misc]
+        @staticmethod
+        def forward(context: Any, shares: Any, targets: Any, longest: int) -> Any:
+            tokens, batch = shares.shape[:2]
+            loss = torch.empty((batch,), dtype=shares.dtype, device="meta")
+            paths = torch.empty((batch, tokens, 2 * longest + 1), dtype=shares.dtype, device="meta")
+            recorder.record("_ctc_loss", [shares, targets], [loss, paths])
+            context.save_for_backward(shares, targets, loss, paths)
+            return loss
+
+        @staticmethod
+        def backward(context: Any, gradient: Any) -> Any:
+            shares, targets, loss, paths = context.saved_tensors
+            result = torch.empty_like(shares)
+            recorder.record("_ctc_loss_backward", [gradient, shares, targets, loss, paths], [result])
+            return result, None, None
+
+    def ctc_loss(log_probs: Any, targets: Any, input_lengths: Any, target_lengths: Any, blank: int = 0, reduction: str = "mean",
+                 zero_infinity: bool = False) -> Any:
+        shares = log_probs.unsqueeze(1) if log_probs.dim() == 2 else log_probs
+        longest = int(targets.shape[1]) if targets.dim() == 2 else -(-int(targets.numel()) // int(shares.shape[1]))
+        loss = Ctc.apply(shares, targets, longest)
+        if zero_infinity:
+            loss = torch.where(loss == float("inf"), torch.zeros((), dtype=loss.dtype, device="meta"), loss)
+        if reduction == "none":
+            return loss
+        if reduction == "sum":
+            return loss.sum()
+        lengths = target_lengths if isinstance(target_lengths, torch.Tensor) else torch.tensor(target_lengths)
+        return (loss / lengths.to("meta").to(loss.dtype).clamp_min(1)).mean()
+
+    return ctc_loss
+
+
 def math_attention(recorder: "_recorder.Recorder", dropped: Callable[[Any], Any]) -> Callable[..., Any]:
     """Attention as several operations, where no fused kernel runs.
 

@@ -11,7 +11,7 @@ _HOST = ("cpu", None)
 
 
 def _is_gpu(device: Any) -> bool:
-    return device is not None and str(device).startswith(("cuda", "meta"))
+    return type(device) is int or (device is not None and str(device).startswith(("cuda", "meta")))
 
 
 def modes(recorder: "_recorder.Recorder") -> list[Any]:
@@ -56,6 +56,11 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
     def is_kept(tensor: Any) -> bool:
         return tensor.numel() <= (_recorder._LARGEST_REAL if tensor.is_floating_point() else _recorder._LARGEST_KNOWN)
 
+    def on_host(tensor: Any, dtype: Any) -> Any:
+        """What the program sees of data that a capture does not have: indices of 0, and numbers of 1."""
+        made = torch.ones if dtype.is_floating_point or tensor.dim() == 0 else torch.zeros
+        return made(tensor.shape, dtype=dtype, device="cpu")
+
     def refuse_data(what: str) -> NoReturn:
         raise CaptureError(f"{place_of_program()}: the shape of the result of {what} depends on data, which a capture does not have. "
                            "For the capture, replace it by an operation of known shape, or import a profile of one GPU: "
@@ -79,10 +84,21 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
                 return self._moved(args[0], args[1:], named)
             if called == "cuda":
                 return args[0].to("meta")
+            if called in ("isfinite", "isnan", "isinf", "isposinf", "isneginf"):
+                result = func(*args, **named)
+                if isinstance(result, torch.Tensor) and result.is_meta:  # numbers of a healthy run
+                    result._gradway_value = torch.full((), called == "isfinite", device="cpu").expand(result.shape)
+                return result
+            if called == "__format__" and args[0].is_meta:
+                return format(args[0].item(), args[1]) if args[0].dim() == 0 else format(f"tensor(shape={tuple(args[0].shape)})", args[1])
+            if called in ("equal", "allclose") and len(args) > 1 and any(isinstance(value, torch.Tensor) and value.is_meta for value in args[:2]):
+                recorder.host_reads()
+                known = [value_of(value) for value in args[:2]]
+                return recorder.placeholder(torch.bool) if any(value is None for value in known) else func(*known, *args[2:], **named)
             if called in ("cpu", "numpy", "tolist") and args and isinstance(args[0], torch.Tensor) and args[0].is_meta:
                 recorder.host_reads()
                 known = value_of(args[0])
-                real = known if known is not None else torch.zeros(args[0].shape, dtype=args[0].dtype, device="cpu")
+                real = known if known is not None else on_host(args[0], args[0].dtype)
                 return real if called == "cpu" else getattr(real, called)()
             if called == "pin_memory":
                 return args[0]
@@ -115,7 +131,8 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
                 if isinstance(tensor, torch.nn.Parameter) or tensor.numel() > _recorder._LARGEST_REAL_INTEGERS:
                     return tensor.to(dtype)
                 recorder.host_reads()
-                return torch.zeros(tensor.shape, dtype=dtype, device="cpu")
+                known = value_of(tensor)
+                return known.to(dtype) if known is not None else on_host(tensor, dtype)
             return tensor.to(*values, **named)
 
     class Operations(TorchDispatchMode):
@@ -125,6 +142,11 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
             named = kwargs or {}
             if recorder.is_sketching:
                 return func(*args, **named)
+            if torch.is_inference_mode_enabled() or any(isinstance(value, torch.Tensor) and value.is_inference() for value in args):
+                with self:  # operations that consist of others come whole
+                    parts = func.decompose(*args, **named) if hasattr(func, "decompose") else NotImplemented
+                if parts is not NotImplemented:
+                    return parts
             name = func._schema.name.split("::", 1)[-1]
             flat = [value for value in tree_flatten((args, named))[0] if isinstance(value, torch.Tensor)]
             on_gpu = any(value.is_meta for value in flat)
@@ -133,13 +155,18 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
                 known = value_of(flat[0])
                 if known is not None:
                     return known.item()
-                if flat[0].dtype == torch.bool:
-                    recorder.warn(f"{place_of_program()}: the program branches on data that a capture does not have; recorded as if it "
-                                  "were False")
-                return False if flat[0].dtype == torch.bool else 0.0 if flat[0].is_floating_point() else 0
+                return recorder.placeholder(flat[0].dtype)
+            if name == "is_nonzero" and on_gpu:
+                recorder.host_reads()
+                known = value_of(flat[0])
+                return bool(known) if known is not None else recorder.placeholder(torch.bool)
+            if name == "equal" and on_gpu:
+                recorder.host_reads()
+                return recorder.placeholder(torch.bool)
             if name == "_to_copy" and named.get("device") is not None and torch.device(named["device"]).type == "cpu" and on_gpu:
                 recorder.host_reads()
-                return torch.zeros(flat[0].shape, dtype=named.get("dtype") or flat[0].dtype)
+                known = value_of(flat[0])
+                return known.to(named.get("dtype") or flat[0].dtype) if known is not None else on_host(flat[0], named.get("dtype") or flat[0].dtype)
             values = self._values(func, name, flat, args, named)
             if on_gpu and values is None and name in _recorder._DATA_DEPENDENT and not (name == "repeat_interleave" and "output_size" in named):
                 refuse_data(name)
@@ -161,7 +188,7 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
                 for value, known in zip(tree_flatten(result)[0], tree_flatten(values)[0]):
                     if isinstance(value, torch.Tensor) and value.is_meta and isinstance(known, torch.Tensor):
                         value._gradway_value = known
-            elif func._schema.is_mutable:
+            elif func._schema.is_mutable and not name.startswith("_amp_"):  # GradScaler finds no infinite gradient
                 for value in results:
                     value._gradway_value = None
             if not on_gpu and not results:
@@ -226,9 +253,28 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
             except NotImplementedError as missing:
                 if name.endswith("_") and not func._schema.returns:
                     return None
+                shapes = self._shapes_on_host(func, args, named) if on_gpu else None
+                if shapes is not None:
+                    return shapes
                 raise CaptureError(f"{place_of_program()}: PyTorch {torch.__version__} cannot run the operation {func._schema.name} without "
                                    "data. A custom kernel needs a 'meta' implementation (torch.library.register_fake); or import a profile "
                                    "of one GPU: gradway import kineto") from missing
+
+        def _shapes_on_host(self, func: Any, args: Any, named: Any) -> Any:
+            """The results of an operation without a 'meta' implementation, from one with data of the same shapes on the host."""
+            flat, shape = tree_flatten((args, named))
+            tensors = [value for value in flat if isinstance(value, torch.Tensor)]
+            if func._schema.is_mutable or sum(value.numel() for value in tensors) > _recorder._LARGEST_REAL_INTEGERS:
+                return None
+            real = [(value_of(value) if value_of(value) is not None else on_host(value, value.dtype)) if isinstance(value, torch.Tensor) else value
+                    for value in flat]
+            try:
+                real_args, real_named = tree_unflatten(real, shape)
+                result = func(*real_args, **real_named)
+            except (RuntimeError, TypeError, NotImplementedError, ValueError, IndexError):
+                return None
+            return tree_map(lambda value: torch.empty_strided(value.shape, value.stride(), dtype=value.dtype, device="meta")
+                            if isinstance(value, torch.Tensor) else value, result)
 
         def _record(self, func: Any, name: str, flat: list[Any], results: list[Any], named: Any, args: Any) -> None:
             is_view = bool(func._schema.returns) and func._schema.returns[0].alias_info is not None and \
@@ -240,7 +286,10 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
                 return
             if name in ("_to_copy", "copy_") and flat and not flat[-1].is_meta:
                 for value in results:
-                    recorder.seen(value)
+                    if name == "_to_copy":
+                        recorder.from_host(value)
+                    else:
+                        recorder.seen(value)
                 return  # from the host: the input's copy
             on_gpu = [value for value in flat if value.is_meta]
             if name.startswith(("_foreach_", "_fused_", "_amp_")):

@@ -16,8 +16,12 @@ import weakref
 from typing import Any, Callable, Iterator
 
 from gradway.capture._autocast import Autocast
+from gradway.capture._engines import engines
 from gradway.capture._errors import CaptureError, place_of_program
+from gradway.capture._evaluation import Evaluations
+from gradway.capture._ranks import Ranks
 from gradway.capture._recording import Moment, Operation, Parameter, Ready, Recording, Tensor, as_words
+from gradway.capture._sharded import Strategies, within
 
 _BLOCK = 512  # bytes: PyTorch's allocator rounds up to it
 _LARGEST_REAL = 4096  # elements: larger tensors of floating-point numbers never get data
@@ -72,7 +76,8 @@ def _import_torch() -> Any:
 class Recorder:
     """Replaces parts of PyTorch while it is active, and records one step."""
 
-    def __init__(self, batch: int | None = None) -> None:
+    def __init__(self, batch: int | None = None, ranks: int = 1) -> None:
+        """@param ranks that the program sees, if it asks"""
         self.torch = _import_torch()
         self.recording = Recording(framework=f"PyTorch {self.torch.__version__.split('+')[0]}")
         self.autocast = Autocast(self.torch)
@@ -104,7 +109,19 @@ class Recorder:
         self._step_replacements = 0
         self._grad_functions: set[int] = set()
         self.is_sketching = False  # a tensor is created only for its shape
-        self.on_finish: Callable[[], None] | None = None
+        self.is_finished = False
+        self.on_finish: Callable[[], None] | None = None  # called with the complete recording
+        self.on_failure: Callable[[BaseException], None] | None = None  # called in threads of the program, which nobody waits for
+        self.ranks, self.strategies = Ranks(self, ranks), Strategies(self)
+        self.recording.ranks = ranks
+        self.evaluations = Evaluations(self)
+        self._gathered: dict[Any, tuple[Any, Any]] = {}
+        self._names_of_parameters: dict[int, str] = {}
+        self._outside: set[int] = set()  # serial numbers of storages that are no activations: inputs, parameters as gathered
+        self._host_bytes = 0  # copied from the host in the step
+        self._trained: set[int] = set()  # parameters of optimizers
+        self._places_of_reads: list[str] = []
+        self._engine_is_fused = self._is_evaluating = False
 
     # --- records
 
@@ -112,6 +129,26 @@ class Recorder:
         if text not in self._warned:
             self._warned.add(text)
             self.recording.warnings.append(text)
+
+    def skips_saving(self, name: str) -> None:
+        self.warn(f"{place_of_program()}: {name} writes nothing during a capture: there are no weights")
+
+    def placeholder(self, dtype: Any) -> Any:
+        """What the program reads instead of a number that depends on data. 1 can be divided by, and its logarithm taken."""
+        place = place_of_program()
+        if dtype == self.torch.bool:
+            self.warn(f"{place}: the program branches on data that a capture does not have; recorded as if it were False")
+            return False
+        if place not in self._places_of_reads:
+            self._places_of_reads.append(place)
+        return 1.0 if dtype.is_floating_point else 1
+
+    def _warn_of_reads(self) -> None:
+        if self._places_of_reads:
+            more = len(self._places_of_reads) - 1
+            self.warn(f"{self._places_of_reads[0]}: the program reads a number that a capture does not have" +
+                      (f" (and in {more} other line{'s' if more > 1 else ''})" if more else "") +
+                      "; it is taken as 1. Check that no branch of the step depends on it")
 
     def _storage(self, tensor: Any) -> Any:
         return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()._storage
@@ -145,7 +182,7 @@ class Recorder:
             self._alive[key] = [size, self._serial]
             self._varying.discard(key)
             self._producer.pop(key, None)
-            if self._recording:
+            if self._records():
                 self._events.append(("allocate", size, self._serial, self._phase))
             if hasattr(tensor, "untyped_storage"):
                 weakref.finalize(storage, self._freed, key, self._serial).atexit = False
@@ -169,7 +206,7 @@ class Recorder:
         if known is None or known[1] != serial:
             return
         del self._alive[key]
-        if self._recording:
+        if self._records():
             self._events.append(("release", known[0], serial, ""))
         self._varying.discard(key)
         self._producer.pop(key, None)
@@ -185,7 +222,7 @@ class Recorder:
         keys = tuple(self.seen(tensor) for tensor in inputs)
         varies = any(key in self._varying for key in keys)
         made = tuple(self.seen(tensor, varies) for tensor in outputs)
-        if not self._recording:
+        if not self._records():
             return None
         made_by = tuple(self._producer[key] for key in keys if key in self._producer)
         as_read = name not in _BY_SHAPE
@@ -198,6 +235,78 @@ class Recorder:
         self.recording.operations.append(operation)
         return operation
 
+    def belongs_to_strategy(self, tensor: Any) -> None:
+        """Its memory is the strategy's."""
+        self._outside.add(self._alive[self.seen(tensor)][1])
+
+    def gathered(self, parameter: Any, dtype: Any) -> Any:
+        """A parameter as a sharded strategy gathers it. Neither this nor the reduction of its gradient is an operation of the step."""
+        torch = self.torch
+        known = self._gathered.get((id(parameter), dtype))
+        if known is not None:
+            return known[1]
+        with torch.inference_mode(False), torch.enable_grad():
+            copy = torch.nn.Parameter(torch.empty_like(parameter, dtype=dtype).detach(), parameter.requires_grad)
+            self.belongs_to_strategy(copy)
+            if copy.requires_grad:
+                accumulator = copy.expand_as(copy).grad_fn.next_functions[0][0]
+                accumulator.register_hook(functools.partial(self._reduce, parameter, copy))
+                self._accumulators.append(accumulator)
+        self._gathered[(id(parameter), dtype)] = (parameter, copy)
+        return copy
+
+    def _reduce(self, parameter: Any, copy: Any, *_: Any) -> None:
+        """The gradient of a gathered parameter is complete: that of its shard follows."""
+        gradient, copy.grad = copy.grad, None
+        if gradient is None:
+            return
+        self.belongs_to_strategy(gradient)
+        if parameter.grad is None:
+            parameter.grad = self.torch.empty_like(parameter)
+        made_by = self._producer.get(self.seen(gradient))
+        if made_by is not None:
+            self._producer[self.seen(parameter.grad)] = made_by
+        self._gradient_ready(self._names_of_parameters.get(id(parameter), "?"), weakref.ref(parameter))
+
+    def from_host(self, tensor: Any) -> None:
+        """A copy of a tensor of the host: input of the step, whose micro-batches may all be copied before the first."""
+        key = self.seen(tensor)
+        if tensor.dim() > 0 and not self._is_evaluating and not isinstance(tensor, self.torch.nn.Parameter):
+            self._outside.add(self._alive[key][1])
+            if self._phase != "optimizer":
+                self._host_bytes += int(self._storage(tensor).nbytes())
+
+    @property
+    def is_before_first_step(self) -> bool:
+        return self._steps == 0
+
+    @property
+    def is_in_module(self) -> bool:
+        return bool(self._modules)
+
+    def trains(self, module: Any) -> bool:
+        """Whether an optimizer has parameters of the module."""
+        return any(id(parameter) in self._trained for parameter in module.parameters())
+
+    def has_optimizer(self, optimizer: Any) -> None:
+        self._trained.update(id(parameter) for group in optimizer.param_groups for parameter in group["params"])
+
+    def fuses_optimizer(self) -> None:
+        self._engine_is_fused = True
+
+    def has_sharded_tensors(self) -> None:
+        """The program's parameters have the functions of DTensor."""
+        for name in ("full_tensor", "to_local"):
+            if not hasattr(self.torch.Tensor, name):
+                self._replace(self.torch.Tensor, name, lambda tensor, *_, **__: tensor)
+
+    def starts_evaluation(self) -> None:
+        """What runs from now on is no part of the step, until the model is called with gradients."""
+        self._is_evaluating = True
+
+    def _records(self) -> bool:
+        return self._recording and not self._is_evaluating
+
     def host_reads(self) -> None:
         """Records that the program waits for a number from the GPU."""
         for operation in reversed(self.recording.operations):
@@ -208,6 +317,7 @@ class Recorder:
     # --- the program's own objects
 
     def name_modules(self, root: Any) -> None:
+        root = within(root)
         if id(root) in self._names:
             return
         self._roots.append(root)
@@ -241,6 +351,7 @@ class Recorder:
     def _enter_root(self, module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Starts a micro-step: the outermost module is called with gradients."""
         torch = self.torch
+        self._is_evaluating = False
         self.name_modules(module)
         self._watch_gradients(module)
         if self._has_root_run:
@@ -254,15 +365,16 @@ class Recorder:
         for value in flat:
             key = self.seen(value, True)
             self._inputs[key] = int(self._storage(value).nbytes())
+            self._outside.add(self._alive[key][1])
         if batches:
             self.recording.batch = self._given_batch or batches[0]
-            self.recording.input_bytes = sum(self._inputs.values())
             words = [value for value in flat if value.dim() == 2 and not value.is_floating_point()]
             self.recording.sequence = int(words[0].shape[1]) if words else 0
         self.recording.keeps_gradients = any(parameter.grad is not None for parameter in module.parameters())
 
     def _watch_gradients(self, module: Any) -> None:
-        for name, parameter in as_words(module.named_parameters()):
+        for name, parameter in as_words(within(module).named_parameters()):
+            self._names_of_parameters.setdefault(id(parameter), name)
             if id(parameter) in self._hooked or not parameter.requires_grad or not self.torch.is_grad_enabled():
                 continue
             self._hooked[id(parameter)] = parameter
@@ -309,7 +421,9 @@ class Recorder:
         self._events.clear()
         self._producer.clear()
         self._gradients.clear()
-        self._micro_steps, self._has_root_run, self._recording = 0, False, True
+        self._inputs.clear()
+        self._host_bytes = 0
+        self._micro_steps, self._has_root_run, self._recording, self._is_evaluating = 0, False, True, False
         self._phase, self._module_back = "forward", ""
 
     def finish(self) -> None:
@@ -322,10 +436,13 @@ class Recorder:
             raise CaptureError(f"a micro-batch of {recording.batch} samples, by the first dimension of the model's first argument, is not "
                                f"possible: give its samples with --batch (batch_size in Python), 1 to {_MOST_SAMPLES:,}")
         recording.accumulate = self._micro_steps + 1
+        recording.input_bytes = max(sum(self._inputs.values()), self._host_bytes // recording.accumulate)
         if self.autocast.used:
             recording.autocast = sorted(self.autocast.used)[0]
         self._collect_parameters()
         self._collect_memory()
+        self.strategies.describe([path for unit in self.strategies.units if (path := self._names.get(id(unit))) is not None])
+        self._warn_of_reads()
         recording.channels_last = any(tensor.layout == "cl" for operation in recording.operations if isinstance(operation, Operation)
                                       for tensor in operation.outputs if operation.name == "convolution")
 
@@ -353,7 +470,7 @@ class Recorder:
         moments: list[Moment] = []
         for kind, size, serial, phase in self._events:
             if kind == "allocate":
-                if phase == "optimizer":
+                if phase == "optimizer" or serial in self._outside:
                     continue
                 is_gradient = serial in self._gradients
                 varies = serial in self._grows
@@ -385,6 +502,7 @@ class Recorder:
             for owner, name, value in replacements(self):
                 self._replace(owner, name, value)
             with contextlib.ExitStack() as stack:
+                stack.enter_context(engines(self))
                 for mode in modes(self):
                     stack.enter_context(mode)
                 yield self
@@ -405,7 +523,7 @@ class Recorder:
     def phase(self, phase: str) -> Iterator[None]:
         before, self._phase = self._phase, phase
         if phase == "backward":
-            self._module_back = ""
+            self._module_back, self._is_evaluating = "", False
         try:
             yield
         finally:
@@ -453,6 +571,8 @@ class Recorder:
                                    "records the step of one: let the program step one of them only")
             self.warn(f"two optimizers ({kinds}): all parameters are predicted with the first one")
             return
+        if self.is_finished:
+            raise Finished()
         self._steps += 1
         self._grad_functions.clear()
         self._accumulators = [known for known in self._accumulators if type(known).__name__ == "AccumulateGrad"]
@@ -462,6 +582,9 @@ class Recorder:
         self._recording = True
         self.describe_optimizer(optimizer)
         self.finish()
+        self.is_finished = True
+        if self.on_finish is not None:
+            self.on_finish()
         raise Finished()
 
     def describe_optimizer(self, optimizer: Any) -> None:
@@ -473,7 +596,7 @@ class Recorder:
             self.warn(f"unknown optimizer {kind}: its step is predicted as AdamW's")
         if name == "sgd" and first.get("momentum", 0):
             name = "sgd_momentum"
-        if name == "adamw" and first.get("fused"):
+        if name == "adamw" and (first.get("fused") or self._engine_is_fused):
             name = "adamw_fused"
         if first.get("foreach") is False and not first.get("fused"):
             self.warn(f"{kind}(foreach=False) launches kernels for each tensor: its step takes longer than predicted")

@@ -86,5 +86,9 @@ class Recording:
     compiled: bool = False
     channels_last: bool = False
     checkpointed: bool = False
+    has_masters: bool = False  # parameters of 16 bits have copies in fp32, which the optimizer updates
+    ranks: int = 1  # that the program was started with
+    strategy: dict[str, str] = field(default_factory=dict)  # keys of a scenario's `strategy`; empty: the program sets none
+    replicate: int = 1  # of a sharded strategy: replicas of the sharded group
     memory: list[Moment] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

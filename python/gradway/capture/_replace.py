@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import importlib
 import inspect
 import types
 from typing import Any, Iterator
 
-from gradway.capture import _recorder
+from gradway.capture import _ranks, _recorder, _sharded
+from gradway.capture._errors import CaptureError
+
+
+# They look at what they import, and must not see replacements.
+_IMPORTED_FIRST = ("torch.distributed", "torch.distributed.device_mesh", "torch.distributed.tensor", "torch.distributed.tensor.parallel",
+                   "torch.distributed.fsdp", "torch.distributed.checkpoint", "torch.distributed.checkpoint.state_dict", "torch.distributed.optim",
+                   "torch.multiprocessing")
 
 
 def replacements(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
+    for name in _IMPORTED_FIRST:
+        with contextlib.suppress(ImportError, RuntimeError):  # of another version, or built without
+            importlib.import_module(name)
     yield from _of_host(recorder)
     yield from _of_training(recorder)
     yield from _of_kernels(recorder)
@@ -45,9 +57,40 @@ class _Nothing:
         return lambda *arguments, **named: None
 
 
+def _generator(torch: Any) -> Any:
+    """Generators of random numbers of a GPU are those of the host."""
+    original = torch.Generator
+
+    class Kind(type):
+        def __instancecheck__(cls, instance: Any) -> bool:
+            return isinstance(instance, original)
+
+    class Generator(metaclass=Kind):
+        def __new__(cls, device: Any = "cpu") -> Any:
+            return original()
+
+    return Generator
+
+
+def _of_accelerator(recorder: "_recorder.Recorder", answers: dict[str, Any], synchronize: Any) -> Iterator[tuple[Any, str, Any]]:
+    """torch.accelerator, which names the GPU of the machine."""
+    torch = recorder.torch
+    accelerator = getattr(torch, "accelerator", None)
+    if accelerator is None:
+        return
+    own = {"current_accelerator": torch.device("cuda"), "current_device_index": 0, "current_device_idx": 0, "set_device_index": None,
+           "set_device_idx": None, "set_stream": None, "get_memory_info": answers["mem_get_info"]}
+    for name, answer in {**answers, **own}.items():
+        if hasattr(accelerator, name):
+            yield accelerator, name, (lambda value: lambda *arguments, **named: value)(answer)
+    yield accelerator, "synchronize", synchronize
+    if hasattr(accelerator, "device_index"):
+        yield accelerator, "device_index", _Nothing
+
+
 def _of_host(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
     torch = recorder.torch
-    answers: dict[str, Any] = {"is_available": True, "is_initialized": True, "device_count": 1, "current_device": 0, "set_device": None, "init": None,
+    answers: dict[str, Any] = {"is_available": True, "is_initialized": True, "device_count": min(recorder.ranks.count, 8), "current_device": 0, "set_device": None, "init": None,
                "empty_cache": None, "manual_seed": None, "manual_seed_all": None, "seed": None, "seed_all": None, "initial_seed": 0,
                "is_bf16_supported": True, "get_device_capability": (9, 0), "get_device_name": _Device.name,
                "get_device_properties": _Device, "memory_allocated": 0, "max_memory_allocated": 0, "memory_reserved": 0,
@@ -62,8 +105,16 @@ def _of_host(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
         recorder.host_reads()
 
     yield torch.cuda, "synchronize", synchronize
-    for name in ("Stream", "Event", "stream", "device"):
-        yield torch.cuda, name, _Nothing
+    for name in ("Stream", "Event", "ExternalStream", "stream", "device", "device_of", "CUDAGraph", "graph"):
+        if hasattr(torch.cuda, name):
+            yield torch.cuda, name, _Nothing
+    random_state = torch.zeros(16, dtype=torch.uint8)
+    for name, answer in {"get_rng_state": random_state, "get_rng_state_all": [random_state], "set_rng_state": None, "set_rng_state_all": None}.items():
+        for owner in (torch.cuda, torch.cuda.random):
+            yield owner, name, (lambda value: lambda *arguments, **named: value)(answer)
+    yield torch.cuda, "make_graphed_callables", lambda callables, *_, **__: callables
+    yield from _of_accelerator(recorder, answers, synchronize)
+    yield torch, "Generator", _generator(torch)
 
     original_parameter = torch.nn.Parameter.__new__
 
@@ -95,34 +146,56 @@ def _of_host(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
         yield torch.nn.Module, "compile", lambda self, **named: compiled(self, **named) and None
     # TorchScript cannot compile the functions that are replaced here; without it the same operations are called.
     yield torch.jit, "script", lambda scripted, *_, **__: scripted
-    yield from _of_ranks(recorder)
+    yield from _ranks.replacements(recorder)
+    yield from _sharded.replacements(recorder)
+    yield from _of_files(recorder)
+    yield from _of_threads(recorder)
 
 
-def _of_ranks(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
-    """A program of several ranks is captured as its only rank: the strategy is the scenario's."""
+def _of_files(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
+    """No weights are written, and those that are read get no memory."""
     torch = recorder.torch
-    import torch.distributed as ranks
-    if not ranks.is_available():
-        return
-    answers: dict[str, Any] = {"init_process_group": None, "is_initialized": True, "get_rank": 0, "get_world_size": 1, "barrier": None,
-               "destroy_process_group": None, "get_backend": "nccl", "all_reduce": None, "broadcast": None}
-    for name, answer in answers.items():
-        if hasattr(ranks, name):
-            yield ranks, name, (lambda value: lambda *arguments, **named: value)(answer)
 
-    class Wrapped(torch.nn.Module):  # type: ignore[name-defined, misc]
-        def __init__(self, module: Any, *_: Any, **__: Any) -> None:
-            super().__init__()
-            self.module = module
-            self.require_backward_grad_sync = True
+    def skipped(name: str) -> Any:
+        def save(*_: Any, **__: Any) -> None:
+            recorder.skips_saving(name)
+        return save
 
-        def forward(self, *arguments: Any, **named: Any) -> Any:
-            return self.module(*arguments, **named)
+    yield torch, "save", skipped("torch.save")
+    original_load = torch.load
 
-        def no_sync(self) -> Any:
-            return contextlib.nullcontext()
+    def load(file: Any, map_location: Any = None, *arguments: Any, **named: Any) -> Any:
+        return original_load(file, "cpu", *arguments, **named)
 
-    yield torch.nn.parallel, "DistributedDataParallel", Wrapped
+    yield torch, "load", load
+    for module, names in (("torch.distributed.checkpoint", ("save", "async_save", "save_state_dict")), ("safetensors.torch", ("save_file", "save_model"))):
+        try:
+            owner = importlib.import_module(module)
+        except ImportError:
+            continue
+        for name in names:
+            if hasattr(owner, name):
+                yield owner, name, skipped(f"{module}.{name}")
+
+
+def _of_threads(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
+    """PyTorch's modes belong to a thread: the program's threads get them too."""
+    import threading
+    from gradway.capture._modes import modes
+    original_run = threading.Thread.run
+
+    def run(self: Any) -> None:
+        with contextlib.ExitStack() as stack:
+            for mode in modes(recorder):
+                stack.enter_context(mode)
+            try:
+                original_run(self)
+            except CaptureError as error:
+                if recorder.on_failure is None:
+                    raise
+                recorder.on_failure(error)
+
+    yield threading.Thread, "run", run
 
 
 def _of_training(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
@@ -130,8 +203,17 @@ def _of_training(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any
     original_call = torch.nn.Module.__call__
 
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
+        if recorder.is_finished:
+            raise _recorder.Finished()
+        evaluations = recorder.evaluations
+        key = evaluations.key(self, arguments, named)
+        for known in evaluations.known(key):
+            return known
+        evaluations.meets(self)
         with recorder.module(self, arguments, named):
-            result = original_call(self, *arguments, **named)
+            unit = _sharded.unit_of(self)
+            result = (original_call if unit is None else functools.partial(unit.run, original_call))(self, *arguments, **named)
+        evaluations.remember(key, self, result)
         recorder.leave_module(self, result)
         return result
 
@@ -146,15 +228,39 @@ def _of_training(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any
 
         yield torch.autograd, name, run
 
+    original_to = torch.nn.Module.to
+
+    def to(self: Any, *arguments: Any, **named: Any) -> Any:
+        """A number is a GPU, which PyTorch looks for."""
+        def gpu(value: Any) -> Any:
+            return torch.device("cuda", value) if type(value) is int else value
+        return original_to(self, *map(gpu, arguments[:1]), *arguments[1:], **{key: gpu(value) if key == "device" else value for key, value in named.items()})
+
+    yield torch.nn.Module, "to", to
+
     original_init = torch.optim.Optimizer.__init__
 
     def init(self: Any, *arguments: Any, **named: Any) -> None:
         original_init(self, *arguments, **named)
+        recorder.has_optimizer(self)
         step = type(self).step
 
+        def of_program(closure: Any) -> Any:
+            """A closure runs the passes within the optimizer's step."""
+            if not callable(closure):
+                return closure
+
+            @functools.wraps(closure)
+            def run(*values: Any, **others: Any) -> Any:
+                with recorder.phase("forward"):
+                    return closure(*values, **others)
+            return run
+
         def stepping(self: Any, *values: Any, **others: Any) -> Any:
+            if "closure" in others:
+                others["closure"] = of_program(others["closure"])
             with recorder.phase("optimizer"):
-                result = step(self, *values, **others)
+                result = step(self, *map(of_program, values[:1]), *values[1:], **others)
             recorder.step_done(self)
             return result
 
@@ -231,7 +337,7 @@ def _of_kernels(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]
     """Operations for which CUDA has kernels of its own, and meta falls back to several."""
     torch = recorder.torch
     functional = torch.nn.functional
-    from gradway.capture._kernels import attention_function, dropout_function, math_attention, rms_norm_function
+    from gradway.capture._kernels import attention_function, ctc_function, dropout_function, math_attention, rms_norm_function
 
     dropped = dropout_function(recorder)
     original_dropout = functional.dropout
@@ -245,6 +351,9 @@ def _of_kernels(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]
     original_tensor_dropout = torch.dropout
     yield torch, "dropout", lambda input, p, train: dropped(input) if train and 0 < p < 1 and input.is_meta \
         else original_tensor_dropout(input, p, train)
+
+    original_ctc, ctc = functional.ctc_loss, ctc_function(recorder)
+    yield functional, "ctc_loss", lambda log_probs, *arguments, **named: (ctc if log_probs.is_meta else original_ctc)(log_probs, *arguments, **named)
 
     original_attention: Any = getattr(functional, "scaled_dot_product_attention", None)
     if original_attention is not None:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/config/check/captured.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include "sim/base/make_warning.hpp"
 #include "sim/config/check/check.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/workload/captured/captured_step.hpp"
 
 namespace gradway::config {
@@ -44,11 +46,32 @@ void check_axes(const Layout& layout, const ModelSpec& model, const Add& add) {
   }
 }
 
+/// Whether the scenario names no strategy, or only the kind of the recorded one.
+bool leaves_strategy(const ScenarioSpec& scenario, const Strategy& recorded) {
+  const auto is_other = [](const auto& given) {
+    return given.first.starts_with("strategy.") && given.first != "strategy.kind";
+  };
+  if (std::ranges::any_of(scenario.given, is_other)) return false;
+  return !scenario.given.contains("strategy.kind") || scenario.job.strategy.index() == recorded.index();
+}
+
+/// The sharded group of HSDP has as many ranks as in the captured program, whatever the number of GPUs.
+void apply_strategy(Job& job, const CapturedStep& captured, const Strategy& recorded) {
+  const auto given = replicas_of(job.strategy);
+  job.strategy = recorded;
+  auto* replicas = replicate_of(job.strategy);
+  if (replicas == nullptr || *replicas == 1) return;
+  const auto sharded = std::max(1, captured.ranks / *replicas);
+  *replicas = given > 1 ? given : job.gpus % sharded == 0 ? job.gpus / sharded : 1;
+}
+
 }  // namespace
 
-void apply_capture_defaults(ScenarioSpec& scenario, const Model& model) {
-  if (!model.captured) return;
-  const auto& captured = *model.captured;
+void apply_capture_defaults(ScenarioSpec& scenario, const ModelSpec& model) {
+  if (!model.model.captured) return;
+  const auto& captured = *model.model.captured;
+  if (model.strategy && leaves_strategy(scenario, *model.strategy))
+    apply_strategy(scenario.job, captured, *model.strategy);
   const auto is_given = [&](const char* key) { return scenario.given.contains(key); };
   auto& job = scenario.job;
   if (!is_given("job.precision")) job.precision = captured.precision;
@@ -72,11 +95,15 @@ void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Proble
         fmt::format("job.precision is {}, but '{}' was captured in {}", name_of(job.precision),
                     model.model.name, name_of(captured.precision)),
         fmt::format("leave it out, or capture the program again in {}", name_of(job.precision)));
-  if (job.state_dtype != number_of_state(captured.state_dtype))
+  // Shards of a sharded strategy may be in fp32 where the computation has 16 bits.
+  const bool has_shards = facts_of(job.strategy).half_parameters && job.state_dtype == Number::fp32;
+  if (job.state_dtype != number_of_state(captured.state_dtype) &&
+      !(has_shards && is_half(captured.state_dtype)))
     add("job.state_dtype",
         fmt::format("job.state_dtype is {}, but the parameters of '{}' were captured in {}",
                     name_of(job.state_dtype), model.model.name, name_of(captured.state_dtype)),
-        "leave it out, or capture the program again with parameters of that type");
+        "leave it out, or capture the program again with parameters of that type; shards in fp32 of a model "
+        "in 16 bits: strategy.kind fsdp with strategy.param_dtype");
   constexpr std::array keys{"job.attention",  "job.memory_format",  "job.compile",        "job.fused_loss",
                             "job.loss_chunk", "job.composed_norms", "job.implementation", "job.recompute",
                             "job.finetune",   "job.float_logits",   "job.experts",        "job.fusions"};

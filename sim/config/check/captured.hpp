@@ -10,7 +10,7 @@
 namespace gradway::config {
 
 /// Sets the job's settings that the scenario does not contain to those of a captured model.
-void apply_capture_defaults(ScenarioSpec& scenario, const Model& model);
+void apply_capture_defaults(ScenarioSpec& scenario, const ModelSpec& model);
 
 /// Reports settings that would change the operations of a captured model, which are those of one program.
 void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems);

@@ -13,6 +13,7 @@
 
 #include "sim/config/read/fields.hpp"
 #include "sim/config/read/read.hpp"
+#include "sim/config/read/scenario_parts.hpp"
 #include "sim/config/yaml/quantities.hpp"
 #include "sim/config/yaml/text_table.hpp"
 #include "sim/workload/architectures.hpp"
@@ -358,6 +359,8 @@ void read_captured(Reader& file, Model& model) {
   read_fields(file, captured);
   file.optional("channels_last", boolean, false);
   file.optional("checkpointing", boolean, false);
+  captured.strategy = file.optional("strategy", [](const Node& node) { return to_yaml(node); }, {});
+  std::erase(captured.strategy, '"');
   model.input_per_sample = file.required("input_per_sample", bytes_or_zero);
   const auto parameters =
       file.required("parameters", [&](const Node& node) { return read_captured_parameters(node, problems); });
@@ -386,6 +389,13 @@ void read_captured(Reader& file, Model& model) {
       model.layers.front().frozen.push_back({parameter.parameter, parameter.width});
   }
   model.captured = std::move(step);
+}
+
+std::optional<Strategy> read_captured_strategy(Reader& file) {
+  if (!file.has("strategy")) return std::nullopt;
+  ScenarioSpec recorded;
+  read_strategy(file, recorded);
+  return recorded.job.strategy;
 }
 
 }  // namespace gradway::config

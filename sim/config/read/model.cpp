@@ -201,6 +201,7 @@ ModelSpec read_model(Reader& file, const std::string& name) {
   if (kind.read == nullptr) return spec;  // the keys of the model are unknown
   spec.has_times = kind.has_times;
   spec.shape = kind.read(file, spec.model);
+  if (kind.name == "captured") spec.strategy = read_captured_strategy(file);
   if (kind.has_program)
     spec.model.implementation = file.optional("implementation", implementation, Implementation::automatic);
   const auto& profile = spec.model.profile;

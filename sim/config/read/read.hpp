@@ -47,8 +47,9 @@ struct ModelSpec {
   Model model;
   ModelShape shape{};
   Where kind;
-  bool has_times = false;          ///< every layer has explicit times
-  std::vector<Named> anchor_gpus;  ///< GPUs of the anchors, or the one of the profile
+  bool has_times = false;              ///< every layer has explicit times
+  std::vector<Named> anchor_gpus;      ///< GPUs of the anchors, or the one of the profile
+  std::optional<Strategy> strategy{};  ///< that the captured program sets
 };
 
 struct ScenarioSpec {

@@ -76,6 +76,7 @@ void write_captured(std::ostream& out, const Model& model, const Style& style) {
                          name_of(captured.precision), name_of(captured.optimizer)));
   if (captured.accumulate > 1)
     fields.add("accumulate", fmt::format("{} micro-batches per step", captured.accumulate));
+  if (!captured.strategy.empty()) fields.add("strategy", captured.strategy);
   fields.add("input", fmt::format("{} per sample", bytes_text(model.input_per_sample)));
   fields.add("memory", memory_of_capture(captured));
   if (!captured.unknown.empty()) fields.add("untimed", fmt::format("{}", fmt::join(captured.unknown, ", ")));

@@ -60,7 +60,7 @@ ScenarioSettings settings_of(const FirstScenarioRequest& request, const CommonSe
   if (!common.precision.empty()) settings.emplace_back("job.precision", common.precision);
   add(common.job);
   add(setup.job);
-  settings.emplace_back("strategy.kind", setup.strategy);
+  if (!setup.strategy.empty()) settings.emplace_back("strategy.kind", setup.strategy);
   add(setup.strategy_settings);
   add(setup.layout);
   if (!common.optimizer.empty()) settings.emplace_back("optimizer", common.optimizer);
@@ -219,6 +219,7 @@ class Recipes {
   std::vector<TrainingSetup> pytorch_setups() const {
     const bool alone = request_.gpus == 1;
     std::vector<TrainingSetup> setups{with_formats({request_.strategy})};
+    if (request_.strategy.empty() && model_.captured && !model_.captured->strategy.empty()) return {{}};
     if (request_.strategy.empty()) setups = {{alone ? "none" : "ddp"}};
     if (request_.strategy.empty() && !alone) setups.push_back(with_formats({"fsdp"}));
     if (!traits_.has_blocks) return setups;

@@ -79,6 +79,8 @@ struct CapturedStep {
   int batch = 1;
   int sequence = 0;
   int accumulate = 1;
+  int ranks = 1;           ///< with which the program was started
+  std::string strategy{};  ///< that the program sets, as a map of YAML; empty: none
   Optimizer optimizer = Optimizer::sgd;
   bool clips_gradients = false;
   bool is_compiled = false;  ///< recorded as eager PyTorch; see fused_step
