@@ -27,16 +27,9 @@ ExchangeKind exchange_of(const JobRun& run) {
 }
 
 double buckets_of(const JobRun& run) {
-  double buckets = 0;
-  for (const auto& collective : run.collectives) {
-    const auto& member = collective.members.front();
-    const auto& activity = run.ranks[static_cast<std::size_t>(member.rank)]
-                               .activities[static_cast<std::size_t>(member.activity)];
-    const bool reduces =
-        collective.kind == CollectiveKind::all_reduce || collective.kind == CollectiveKind::reduce_scatter;
-    if (reduces && activity.phase == ProfiledPhase::backward) ++buckets;
-  }
-  return buckets / static_cast<double>(run.steps);
+  std::size_t buckets = 0;
+  for (std::size_t step = 0; step < run.steps; ++step) buckets += gradient_reductions(run, step).size();
+  return static_cast<double>(buckets) / static_cast<double>(run.steps);
 }
 
 /// Mean time from the end of a step's work on the GPU to the end of the next one's; of a single step, from
@@ -65,8 +58,7 @@ std::vector<CollectiveTimes> collective_times(const JobRun& run, CollectiveExpec
     times.transfer += from_nanoseconds(collective.transfer);
     double waiting = 0;
     for (const auto& member : collective.members) {
-      const auto& activity = run.ranks[static_cast<std::size_t>(member.rank)]
-                                 .activities[static_cast<std::size_t>(member.activity)];
+      const auto& activity = run.activity(member);
       if (member.waits) waiting += static_cast<double>(collective.last - activity.start);
     }
     times.waiting += from_nanoseconds(waiting / static_cast<double>(collective.members.size()));
