@@ -138,10 +138,10 @@ double fitted_cpu_share(const JobRun& run, Seconds step) {
   constexpr int halvings = 8;
   for (int i = 0; i < halvings; ++i) {
     const auto middle = (low + high) / 2;
-    (replay_run(run, measured_times(run, middle)).step < step ? low : high) = middle;
+    (replayed_step(run, measured_times(run, middle)) < step ? low : high) = middle;
   }
   // A step that does not depend on the CPU says nothing about it.
-  const auto step_at = [&](double share) { return replay_run(run, measured_times(run, share)).step; };
+  const auto step_at = [&](double share) { return replayed_step(run, measured_times(run, share)); };
   constexpr double same = 0.001;
   const auto fitted = (low + high) / 2;
   const auto assumed = assumed_cpu_share(run);
@@ -156,7 +156,7 @@ void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     auto without = times;
     candidates[i].remove(without);
-    alone.emplace_back(diagnosis.replayed - replay_run(run, without).step, i);
+    alone.emplace_back(diagnosis.replayed - replayed_step(run, without), i);
   }
   std::ranges::stable_sort(alone, std::ranges::greater{}, &std::pair<Seconds, std::size_t>::first);
   // What delays single ranks at random costs all of them that much because the delays do not coincide.
@@ -168,7 +168,7 @@ void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times
     auto& cause = candidates[i].cause;
     auto without = times;
     candidates[i].remove(without);
-    const auto shorter = replay_run(run, without).step;
+    const auto shorter = replayed_step(run, without);
     // Ranks differ a little in every run.
     if (cause.kind == CauseKind::random_stragglers && shorter >= step) continue;
     cause.lost = std::max(Seconds{}, step - shorter);
@@ -249,8 +249,8 @@ Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional
   find_bucket_causes(run, expectations, candidates);
   find_stragglers(run, candidates);
   weigh(run, std::move(candidates), times, diagnosis);
-  diagnosis.replayed_states = replayed.states;
-  diagnosis.expected_states = replay_run(run, times).states;
+  diagnosis.replayed_work = replayed.work;
+  diagnosis.expected_work = replay_run(run, times).work;
   diagnosis.collectives = collective_times(run, expectations);
   diagnosis.ranks = rank_times(run, replayed);
   diagnosis.classes = class_times(run, times);

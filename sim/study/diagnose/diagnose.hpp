@@ -51,13 +51,13 @@ struct Diagnosis {
   Seconds traced{};    ///< step under the profiler
   Seconds measured{};  ///< step without it: given, else replayed
   Seconds replayed{};
-  double cpu_share = 1;            ///< CPU time without the profiler over that under it, as assumed or fitted
-  Seconds expected{};              ///< replayed without the causes and without what is harmless
-  std::vector<RunCause> causes;    ///< with 2 % of the step or more, the largest first
-  std::vector<RunCause> possible;  ///< the same with low confidence: they may be meant
-  std::vector<RunCause> harmless;  ///< what was found but costs less
-  std::vector<std::vector<GpuState>> replayed_states;  ///< by rank, as measured
-  std::vector<std::vector<GpuState>> expected_states;  ///< by rank, without what was found
+  double cpu_share = 1;  ///< CPU time without the profiler over that under it, as assumed or fitted
+  Seconds expected{};    ///< replayed without the causes and without what is harmless
+  std::vector<RunCause> causes;                      ///< with 2 % of the step or more, the largest first
+  std::vector<RunCause> possible;                    ///< the same with low confidence: they may be meant
+  std::vector<RunCause> harmless;                    ///< what was found but costs less
+  std::vector<std::vector<Interval>> replayed_work;  ///< by rank, as measured; of `ReplayedWork`
+  std::vector<std::vector<Interval>> expected_work;  ///< by rank, without what was found
   std::vector<CollectiveTimes> collectives;
   std::vector<RankTimes> ranks;
   std::vector<ClassTimes> classes;
