@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ostream>
 #include <string_view>
 
@@ -79,6 +80,8 @@ class Page {
     row(diagnosis_.measured == diagnosis_.replayed ? "without the profiler, replayed" : "measured",
         diagnosis_.measured);
     row("expected without what was found", diagnosis_.expected);
+    if (const auto& elsewhere = diagnosis_.elsewhere)
+      row(fmt::format("expected on {}", escaped(elsewhere->platform)), elsewhere->step);
     if (basis_.step)
       out_ << fmt::format("<tr><td>predicted (90 % prediction interval)</td><td>{} ({})</td></tr>\n",
                           time_text(basis_.step->time), range_text(basis_.step->low, basis_.step->high));

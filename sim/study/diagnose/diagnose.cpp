@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "sim/base/problem.hpp"
 #include "sim/cost/framework_cost.hpp"
 
@@ -201,6 +203,29 @@ void check_step_time(Seconds step_time, const Diagnosis& diagnosis, const Replay
             "give the time of the steps that were traced, without the profiler");
 }
 
+/// Each collective takes as many seconds more on the other platform as NCCL's model says. What kernels cost
+/// it here stays, as all else does.
+Elsewhere step_elsewhere(const JobRun& run, RunTimes expected, CollectiveExpectations& here,
+                         const DiagnosisBasis& basis) {
+  CollectiveExpectations there{basis};
+  bool is_moved = false;
+  for (std::size_t i = 0; i < run.collectives.size(); ++i) {
+    const auto time_here = here.time(run.collectives[i]);
+    const auto time_there = there.time(run.collectives[i]);
+    if (!time_here || !time_there || expected.transfer[i] <= 0) continue;
+    expected.transfer[i] = std::max(*time_there, expected.transfer[i] + *time_there - *time_here);
+    is_moved = true;
+  }
+  if (!is_moved)
+    refuse_at(
+        Where{run.ranks.front().file, 0, 0, 0, {}},
+        fmt::format("no collective of these traces can be moved to {}: they have none, or none of known "
+                    "size",
+                    basis.platform_name),
+        "leave out --on, or give traces of PyTorch's profiler with collectives");
+  return {basis.platform_name, replayed_step(run, expected)};
+}
+
 }  // namespace
 
 bool Diagnosis::is_healthy(const DiagnosisBasis& basis) const {
@@ -230,7 +255,8 @@ Seconds Diagnosis::unexplained() const {
   return remaining;
 }
 
-Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional<Seconds> step_time) {
+Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional<Seconds> step_time,
+                   const DiagnosisBasis* elsewhere) {
   CollectiveExpectations expectations{basis};
   Diagnosis diagnosis;
   diagnosis.exchange = exchange_of(run);
@@ -254,6 +280,7 @@ Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional
   diagnosis.collectives = collective_times(run, expectations);
   diagnosis.ranks = rank_times(run, replayed);
   diagnosis.classes = class_times(run, times);
+  if (elsewhere != nullptr) diagnosis.elsewhere = step_elsewhere(run, times, expectations, *elsewhere);
   return diagnosis;
 }
 

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sim/study/diagnose/cause.hpp"
@@ -45,6 +46,12 @@ struct ClassTimes {
   Seconds expected{};  ///< without the causes and without contention
 };
 
+/// The expected step on another platform with this GPU.
+struct Elsewhere {
+  std::string platform;
+  Seconds step{};
+};
+
 struct Diagnosis {
   ExchangeKind exchange{};
   double buckets = 0;  ///< collectives of gradients per step
@@ -53,6 +60,7 @@ struct Diagnosis {
   Seconds replayed{};
   double cpu_share = 1;  ///< CPU time without the profiler over that under it, as assumed or fitted
   Seconds expected{};    ///< replayed without the causes and without what is harmless
+  std::optional<Elsewhere> elsewhere;
   std::vector<RunCause> causes;                      ///< with 2 % of the step or more, the largest first
   std::vector<RunCause> possible;                    ///< the same with low confidence: they may be meant
   std::vector<RunCause> harmless;                    ///< what was found but costs less
@@ -77,7 +85,10 @@ struct Diagnosis {
 /// difference between two replays, with and without it, so that time which something else hides anyway does
 /// not count. They are removed one after the other, the most expensive first: no time counts twice.
 /// @param step_time measured without the profiler
-/// @throws ConfigError if the step time is out of reach of the traces
-Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional<Seconds> step_time);
+/// @param elsewhere another platform; null: none
+/// @throws ConfigError if the step time is out of reach of the traces, or they have no collective that NCCL's
+/// model can move to the other platform
+Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional<Seconds> step_time,
+                   const DiagnosisBasis* elsewhere = nullptr);
 
 }  // namespace gradway
