@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
-#include "tests/import/trace_builder.hpp"
+#include "tests/readers/trace_builder.hpp"
 
 using namespace gradway::testing;
 using Catch::Matchers::Contains;
@@ -205,7 +205,7 @@ TEST_CASE("a report of a node has traces, NCCL's log and the probe's samples on 
   const auto out = (folder.path() / "node").string();
   const auto outcome =
       diagnose({traces + "shm-r0.json.gz", traces + "shm-r1.json.gz", "--platform", "aws-p5.48xlarge",
-                "--nccl-log", "tests/import/data/nccl-log-2x-h100-shm.txt", "--samples",
+                "--nccl-log", "tests/readers/data/nccl-log-2x-h100-shm.txt", "--samples",
                 "calibration/results/h200-4x/samples/machine-1.json.gz", "--out", out});
 
   REQUIRE(outcome.status == 0);

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "readers/chakra/chakra.hpp"
 #include "sim/config/config.hpp"
 #include "sim/files/text_file.hpp"
-#include "sim/import/chakra/chakra.hpp"
 #include "sim/plan/plan.hpp"
 #include "tests/cli/program.hpp"
 

@@ -11,7 +11,7 @@
 
 #include "sim/base/printable.hpp"
 #include "tests/cli/program.hpp"
-#include "tests/import/trace_builder.hpp"
+#include "tests/readers/trace_builder.hpp"
 
 using namespace gradway;
 using namespace gradway::testing;

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/cli/program.hpp"
-#include "tests/import/trace_builder.hpp"
+#include "tests/readers/trace_builder.hpp"
 
 using namespace gradway::testing;
 using Catch::Matchers::Contains;

@@ -7,13 +7,13 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "readers/training/scenario_draft.hpp"
 #include "sim/base/text.hpp"
 #include "sim/config/config.hpp"
 #include "sim/config/find/scenario_keys.hpp"
 #include "sim/config/yaml/foreign_names.hpp"
 #include "sim/dialects/dialect.hpp"
 #include "sim/files/settings_file.hpp"
-#include "sim/import/training/scenario_draft.hpp"
 #include "sim/report/search/layouts.hpp"
 #include "sim/report/search/snippet.hpp"
 #include "sim/run/simulate.hpp"

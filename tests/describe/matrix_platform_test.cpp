@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/describe/drafted_platform.hpp"
+#include "readers/describe/drafted_platform.hpp"
 
 #include <catch2/catch.hpp>
 

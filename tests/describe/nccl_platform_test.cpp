@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/describe/drafted_platform.hpp"
+#include "readers/describe/drafted_platform.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <fmt/format.h>
 
-#include "sim/import/topology/nccl_xml.hpp"
+#include "readers/topology/nccl_xml.hpp"
 #include "tests/describe/read_back.hpp"
 #include "tests/support/config_files.hpp"
 

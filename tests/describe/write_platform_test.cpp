@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/describe/write_platform.hpp"
+#include "readers/describe/write_platform.hpp"
 
 #include <catch2/catch.hpp>
 
-#include "sim/samples/read_samples.hpp"
+#include "readers/samples/read_samples.hpp"
 #include "tests/describe/read_back.hpp"
 #include "tests/samples/nodes.hpp"
 #include "tests/support/config_files.hpp"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "readers/fit/adapt.hpp"
+#include "readers/fit/scales.hpp"
 #include "sim/base/random.hpp"
 #include "sim/cost/collective_table.hpp"
-#include "sim/fit/adapt.hpp"
-#include "sim/fit/scales.hpp"
 #include "sim/trust/step_range.hpp"
 #include "tests/support/samples.hpp"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "readers/fit/fit.hpp"
 #include "sim/config/config.hpp"
-#include "sim/fit/fit.hpp"
 #include "tests/support/config_files.hpp"
 #include "tests/support/samples.hpp"
 

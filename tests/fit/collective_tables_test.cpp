@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "readers/fit/collective_tables.hpp"
 #include "sim/cost/collective_table.hpp"
-#include "sim/fit/collective_tables.hpp"
 #include "tests/support/samples.hpp"
 
 using namespace gradway;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/fit/contention.hpp"
+#include "readers/fit/contention.hpp"
 
 using namespace gradway;
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "sim/fit/fit.hpp"
-#include "sim/fit/predictions.hpp"
+#include "readers/fit/fit.hpp"
+#include "readers/fit/predictions.hpp"
 #include "tests/support/samples.hpp"
 
 using namespace gradway;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/fit/kernels.hpp"
+#include "readers/fit/kernels.hpp"
 
 #include <catch2/catch.hpp>
 
+#include "readers/fit/fit.hpp"
+#include "readers/fit/predictions.hpp"
 #include "sim/config/config.hpp"
-#include "sim/fit/fit.hpp"
-#include "sim/fit/predictions.hpp"
 #include "tests/support/config_files.hpp"
 #include "tests/support/samples.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "sim/fit/monotone.hpp"
+#include "readers/fit/monotone.hpp"
 
 using namespace gradway;
 

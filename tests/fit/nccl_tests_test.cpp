@@ -3,10 +3,10 @@
 
 #include <cmath>
 
+#include "readers/fit/collective_tables.hpp"
+#include "readers/nccl_tests/nccl_tests.hpp"
+#include "readers/samples/read_samples.hpp"
 #include "sim/cost/collective_table.hpp"
-#include "sim/fit/collective_tables.hpp"
-#include "sim/import/nccl_tests/nccl_tests.hpp"
-#include "sim/samples/read_samples.hpp"
 
 using namespace gradway;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/fit/monotone.hpp"
+#include "readers/fit/monotone.hpp"
 #include "tests/support/samples.hpp"
 
 using namespace gradway;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "readers/fit/fit.hpp"
+#include "readers/fit/links.hpp"
 #include "sim/cost/collective_table.hpp"
-#include "sim/fit/fit.hpp"
-#include "sim/fit/links.hpp"
 #include "tests/support/samples.hpp"
 
 using namespace gradway;

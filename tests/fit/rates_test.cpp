@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/fit/kernels.hpp"
-#include "sim/fit/links.hpp"
+#include "readers/fit/kernels.hpp"
+#include "readers/fit/links.hpp"
 #include "tests/support/samples.hpp"
 
 using namespace gradway;

@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/config/config.hpp"
-#include "sim/report/trace/kineto_trace.hpp"
 #include "tests/report/made_up_run.hpp"
+#include "writers/kineto/kineto_trace.hpp"
 
 using namespace gradway;
 using namespace gradway::testing;

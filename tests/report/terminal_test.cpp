@@ -7,10 +7,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "observe/watch/report.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/format/training_text.hpp"
 #include "sim/report/run/validation.hpp"
-#include "sim/report/watch/watch.hpp"
 #include "tests/report/made_up_run.hpp"
 
 using namespace gradway;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/samples/copy_way.hpp"
+#include "readers/samples/copy_way.hpp"
 
 using namespace gradway;
 

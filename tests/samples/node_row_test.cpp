@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
-#include "sim/samples/read_samples.hpp"
+#include "readers/samples/read_samples.hpp"
 #include "tests/samples/nodes.hpp"
 #include "tests/support/config_files.hpp"
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "observe/diagnose/diagnose.hpp"
+#include "readers/kineto/read/read_trace.hpp"
 #include "sim/config/config.hpp"
-#include "sim/import/kineto/read/read_trace.hpp"
-#include "sim/study/diagnose/diagnose.hpp"
 
 using namespace gradway;
 

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "observe/nccl_log/check_nccl_log.hpp"
 #include "sim/config/config.hpp"
-#include "sim/study/nccl_log/check_nccl_log.hpp"
 
 using namespace gradway;
 using Catch::Matchers::Contains;

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "observe/watch/watch.hpp"
 #include "sim/base/random.hpp"
-#include "sim/study/watch/watch.hpp"
 
 using namespace gradway;
 

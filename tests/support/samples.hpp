@@ -6,8 +6,8 @@
 #include <sstream>
 #include <string>
 
-#include "sim/fit/write_calibration.hpp"
-#include "sim/samples/read_samples.hpp"
+#include "readers/fit/write_calibration.hpp"
+#include "readers/samples/read_samples.hpp"
 
 namespace gradway::test {
 

@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "readers/fit/adapt.hpp"
+#include "readers/fit/collective_tables.hpp"
+#include "readers/samples/read_samples.hpp"
 #include "sim/cost/collective_table.hpp"
-#include "sim/fit/adapt.hpp"
-#include "sim/fit/collective_tables.hpp"
-#include "sim/samples/read_samples.hpp"
 
 using namespace gradway;
 

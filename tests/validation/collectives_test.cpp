@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "readers/fit/collective_tables.hpp"
 #include "sim/config/config.hpp"
-#include "sim/fit/collective_tables.hpp"
 #include "tests/support/alone.hpp"
 #include "tests/support/world_communicator.hpp"
 #include "tests/validation/own_collectives.hpp"

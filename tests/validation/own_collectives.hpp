@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "readers/samples/read_samples.hpp"
 #include "sim/cost/nccl_model.hpp"
-#include "sim/samples/read_samples.hpp"
 
 namespace gradway::test {
 

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "readers/fit/fit.hpp"
+#include "readers/samples/read_samples.hpp"
 #include "sim/config/config.hpp"
-#include "sim/fit/fit.hpp"
 #include "sim/run/simulate.hpp"
-#include "sim/samples/read_samples.hpp"
 
 using namespace gradway;
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 /// All that reading scenarios needs of a disk. A program has one (disk.cpp); in a browser the page hands over
-/// the files (sim/wasm/given_files.cpp).
+/// the files (wasm/given_files.cpp).
 namespace gradway::config {
 
 /// Whether something other than a folder is there.

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "readers/topology/nccl_xml.hpp"
 #include "sim/config/find/file_keys.hpp"
 #include "sim/cost/calibration.hpp"
 #include "sim/graph/workload.hpp"
-#include "sim/import/topology/nccl_xml.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/report/format/style.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"

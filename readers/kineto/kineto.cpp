@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "readers/kineto/kineto.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "readers/kineto/memory/step_memory.hpp"
+#include "readers/kineto/read/read_trace.hpp"
+#include "readers/kineto/read/steps.hpp"
+#include "readers/kineto/work/launch_work.hpp"
+#include "readers/topology/gpu_name.hpp"
+#include "sim/base/printable.hpp"
+#include "sim/files/text_file.hpp"
+
+namespace gradway {
+namespace {
+
+DeviceLimits limits_of(const Trace& trace) {
+  const auto limits = std::ranges::find(trace.limits, trace.devices.front(), &DeviceLimits::id);
+  return limits == trace.limits.end() ? DeviceLimits{} : *limits;
+}
+
+/// The launches of a step, with times averaged over the steps.
+std::vector<Launch> launches_of(const Trace& trace, const TracedStep& step, const AveragedSteps& averaged) {
+  const auto limits = limits_of(trace);
+  std::map<std::int64_t, int> streams{{main_stream(step.launches), 0}};
+  std::vector<Launch> launches;
+  for (std::size_t i = 0; i < step.launches.size(); ++i) {
+    const auto& traced = step.launches[i];
+    const auto& activity = *traced.activity;
+    Launch launch;
+    launch.phase = traced.phase;
+    launch.cpu = averaged.cpu[i];
+    launch.gpu = averaged.gpu[i];
+    launch.host_waits = averaged.host_waits[i];
+    launch.blocks = activity.blocks;
+    if (activity.kind == TracedActivity::Kind::kernel)
+      launch.blocks_per_sm = blocks_per_multiprocessor(activity, limits);
+    launch.stream = streams.emplace(activity.stream, static_cast<int>(streams.size())).first->second;
+    launches.push_back(std::move(launch));
+  }
+  find_work(trace, step.launches, launches);
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    const auto& traced = step.launches[i];
+    if (traced.operation == nullptr || traced.activity->kind != TracedActivity::Kind::kernel) continue;
+    launches[i].tiles =
+        tiles_of(trace.names.text(traced.activity->name), trace.signatures[traced.operation->signature]);
+  }
+  return launches;
+}
+
+Bytes input_bytes(const Profile& profile) {
+  Bytes sum{};
+  for (const auto& launch : profile.launches) {
+    if (launch.kind == KernelClass::copy_in) sum += launch.bytes;
+  }
+  return Bytes{std::round(sum.value() / profile.batch)};  // Files hold whole bytes.
+}
+
+int batch_of(const Trace& trace, const TracedStep& step, const ImportOptions& options, const Where& file) {
+  if (options.batch) return *options.batch;
+  const auto batch = find_batch(trace, step);
+  if (!batch)
+    refuse_at(file, "the batch size is not in the trace: it has no copy from the host",
+              "give it with --batch N");
+  return *batch;
+}
+
+/// Bounds for --step-time: the launches of one stream do not overlap, and the profiler slows the step down.
+void check_step_time(const ImportOptions& options, const Profile& profile, const Where& file) {
+  if (!options.step_time) return;
+  constexpr double shortest = 0.9;  // Kernels take slightly longer under the profiler.
+  constexpr double longest = 1.5;
+  Seconds busy{};
+  for (const auto& launch : profile.launches) {
+    if (launch.stream == 0) busy += launch.gpu;
+  }
+  const auto milliseconds = [](Seconds time) { return fmt::format("{:.4g} ms", time.value() * 1e3); };
+  const auto step_time = milliseconds(*options.step_time);
+  constexpr const char* hint = "measure the same model, batch and precision without the profiler";
+  if (*options.step_time < shortest * busy)
+    refuse_at(file,
+              fmt::format("--step-time {} is too short: the GPU works for {} of the step", step_time,
+                          milliseconds(busy)),
+              hint);
+  if (*options.step_time > longest * profile.traced_step)
+    refuse_at(file,
+              fmt::format("--step-time {} is too long: under the profiler, which slows it, the step takes {}",
+                          step_time, milliseconds(profile.traced_step)),
+              hint);
+}
+
+void check_size(const TracedStep& step, const Where& file) {
+  constexpr std::size_t most_launches = 30'000;  // As many as fit into a file that gradway reads.
+  if (step.launches.size() > most_launches)
+    refuse_at(file, fmt::format("a step has {} launches, more than {}", step.launches.size(), most_launches),
+              "check that each step of the trace is one training step");
+}
+
+void warn_of_cpu(const Profile& profile, std::vector<std::string>& warnings) {
+  const auto cpu = cpu_time(profile);
+  const auto gpu = gpu_time(profile);
+  constexpr double near = 0.9;
+  if (profile.step_time || cpu < near * gpu) return;
+  warnings.push_back(fmt::format(
+      "the CPU takes {:.3g} ms to issue a step that the GPU runs in {:.3g} ms: the profiler slows the CPU "
+      "down, so the step may be too long; measure it without the profiler and give --step-time",
+      cpu.value() * 1e3, gpu.value() * 1e3));
+}
+
+void warn_of_memory(const Profile& profile, std::vector<std::string>& warnings) {
+  constexpr const char* hint = "record the trace with profile_memory=True to know whether a job fits";
+  if (!profile.memory_lacks.empty()) {
+    warnings.push_back(fmt::format("the memory that autograd keeps for {} is unknown; {}",
+                                   fmt::join(profile.memory_lacks, ", "), hint));
+  } else if (profile.memory_from == MemorySource::none) {
+    warnings.push_back(fmt::format("the trace does not show what autograd keeps; {}", hint));
+  } else if (profile.memory_from == MemorySource::compiled) {
+    warnings.push_back(
+        fmt::format("the memory that compiled graphs keep is estimated from the operands of their kernels, "
+                    "which do not say what is written (error in eight programs: -8 % to +6 %); {}",
+                    hint));
+  }
+}
+
+void warn_of_streams(const Profile& profile, std::vector<std::string>& warnings) {
+  const auto side_launches =
+      std::ranges::count_if(profile.launches, [](const Launch& l) { return l.stream != 0; });
+  if (side_launches > 0)
+    warnings.push_back(
+        fmt::format("launches of a step on streams other than the main stream: {}", side_launches));
+}
+
+}  // namespace
+
+Seconds gpu_time(const Profile& profile) {
+  Seconds sum{};
+  for (const auto& launch : profile.launches) sum += launch.gpu;
+  return sum;
+}
+
+Seconds cpu_time(const Profile& profile) {
+  Seconds sum{};
+  for (const auto& launch : profile.launches) sum += launch.cpu;
+  return sum;
+}
+
+ImportedProfile import_kineto(const std::filesystem::path& path, const std::string& shown,
+                              const ImportOptions& options) {
+  auto trace = read_trace(path, shown);
+  const auto accumulate_grad = time_to_accumulate(trace);
+  auto result = import_trace(std::move(trace), "PyTorch profiler trace", path, shown, options);
+  result.profile.accumulate_grad = accumulate_grad;
+  return result;
+}
+
+ImportedProfile import_trace(Trace trace, std::string_view kind, const std::filesystem::path& path,
+                             const std::string& shown, const ImportOptions& options) {
+  Where file;
+  file.file = shown;
+  auto problems = check_trace(trace, file);
+  count_overlaps_once(trace);
+  auto joined = join_launches(trace);
+  measure_cpu_time(trace, joined.launches);
+  const auto steps =
+      problems.empty() ? find_steps(trace, joined.launches, file, problems) : std::vector<TracedStep>{};
+  if (!problems.empty()) throw ConfigError{std::move(problems)};
+
+  ImportedProfile result;
+  auto& profile = result.profile;
+  profile.gpu = gpu_name(limits_of(trace).name, options.gpu, options.known_gpus, file, "the trace");
+  result.steps_found = static_cast<int>(std::ranges::count_if(steps, &TracedStep::is_complete));
+  const auto averaged = average(steps, result.warnings);
+  const auto& step = steps[averaged.representative()];
+  check_size(step, file);
+  profile.steps = static_cast<int>(averaged.used.size());
+  profile.traced_step = averaged.step_time;
+  profile.step_time = options.step_time;
+  profile.gap = averaged.gap;
+  profile.launches = launches_of(trace, step, averaged);
+  profile.gradients = find_gradients(trace, step);
+  if (profile.gradients.empty())
+    refuse_at(file, "the trace has no gradient of a parameter", "record it with record_shapes=True");
+  profile.buffers = find_buffers(trace, step);
+  profile.batch = batch_of(trace, step, options, file);
+  profile.precision = options.precision.value_or(main_precision(profile.launches));
+  profile.optimizer = find_optimizer(trace, step, result.warnings);
+  find_growth(trace, step, profile, profile.launches);
+  auto memory = memory_of_step(trace, steps, averaged.representative(), profile);
+  profile.memory_from = memory.from;
+  profile.memory = std::move(memory.moments);
+  profile.memory_lacks = std::move(memory.unknown_operations);
+  profile.keeps_gradients = keeps_gradients(trace, steps);
+  warn_of_memory(profile, result.warnings);
+  check_step_time(options, profile, file);
+  result.notes.input_per_sample = input_bytes(profile);
+  result.notes.source = fmt::format("{} {}, {} step{}", kind, printable(path.filename().string()),
+                                    profile.steps, profile.steps == 1 ? "" : "s");
+  if (joined.orphans > 0)
+    result.warnings.push_back(
+        fmt::format("ignored GPU activities whose launches are not in the trace: {}", joined.orphans));
+  warn_of_streams(profile, result.warnings);
+  warn_of_cpu(profile, result.warnings);
+  return result;
+}
+
+}  // namespace gradway

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Encoders, and models of an encoder and a decoder.
+#include "readers/training/hugging_face_model.hpp"
+#include "sim/base/text.hpp"
+
+namespace gradway {
+namespace {
+
+/// Puts the sizes that a row of dialects/hugging_face.txt lists: our key, and theirs with its default.
+void put_sizes(HuggingFaceModel& model, std::string_view model_type) {
+  for (const auto& row : dialects::hugging_face().others) {
+    if (row.kind != "sizes" || row.word(0) != model_type) continue;
+    model.put("kind", row.value("kind"));
+    for (const auto& [key, value] : row.values)
+      if (const auto words = words_in(value); words.size() == 2)
+        model.put(std::string{key}, model.number(words[0], *leading_number(words[1])));
+  }
+}
+
+/// Refuses a file in which a key has another value than another one, which is its default.
+void require_same(HuggingFaceModel& model, std::string_view key, std::string_view other, int standard,
+                  const std::string& message) {
+  const auto size = model.number(other, standard);
+  model.require(key, model.number(key, size) == size, message);
+}
+
+void require_gelu(HuggingFaceModel& model, std::string_view key, const std::string& message) {
+  model.require(key, model.settings.text(key).value_or("gelu").starts_with("gelu"), message);
+}
+
+}  // namespace
+
+void read_t5(HuggingFaceModel& model) {
+  put_sizes(model, "t5");
+  require_same(model, "num_decoder_layers", "num_layers", 6,
+               "gradway requires as many decoder layers as encoder layers in T5");
+  model.require("feed_forward_proj", model.settings.text("feed_forward_proj").value_or("relu") == "relu",
+                "gradway supports T5 v1.0, with ReLU, but not v1.1");
+  model.require("tie_word_embeddings", model.flag("tie_word_embeddings", true),
+                "gradway supports T5 v1.0, with a tied output, but not v1.1");
+  model.read_sequence("n_positions", 512);
+}
+
+void read_bert(HuggingFaceModel& model) {
+  put_sizes(model, "bert");
+  model.put("positions", model.read_sequence("max_position_embeddings", 512, true));
+  require_gelu(model, "hidden_act", "gradway only supports GELU in encoders");
+  const auto* heads = model.settings.find("architectures");
+  const auto head = heads != nullptr && !heads->entries.empty() ? heads->entries[0].text : std::string{};
+  if (head.ends_with("ForMaskedLM")) {
+    model.put("masked_lm", true);
+    return model.put("pooler", false);
+  }
+  model.put("outputs", 2);
+  if (head.ends_with("ForQuestionAnswering")) return model.put("pooler", false);
+  model.settings.note_missing(
+      "outputs: 2 per token, as for question answering, and a pooler; gradway does not support other heads "
+      "than those of question answering and of masked language models");
+}
+
+/// ModernBERT: a decoder without a causal mask, with windows in all but every third layer.
+void read_modernbert(HuggingFaceModel& model) {
+  const Defaults defaults{50368, 768, 1152, 22, 12, 0, 8192, 0, true};
+  model.read_blocks(defaults);
+  model.read_sequence("max_position_embeddings", defaults.positions);
+  model.put("norm", "layer_norm");
+  model.put("bias", model.flag("norm_bias", false));
+  model.put("positions", "rotary");
+  model.put("masked_lm", true);
+  model.put("output_bias", model.flag("decoder_bias", true));
+  model.put("embedding_norm", true);
+  model.put("packed_projections", "split");
+  model.read_activation("hidden_activation", "gelu", true);
+  for (const auto* key : {"attention_bias", "mlp_bias"})
+    model.reject(key, "gradway's ModernBERT has no biases in its blocks");
+  model.put("mlp", model.number("intermediate_size", defaults.mlp));
+  const auto window = model.number("local_attention sliding_window", 128);
+  const auto every = model.number("global_attn_every_n_layers", 3);
+  if (window >= model.sequence || every == 1) return;
+  model.put("window", window);
+  model.put("full_attention_every", every);
+}
+
+void read_whisper(HuggingFaceModel& model) {
+  put_sizes(model, "whisper");
+  require_same(model, "decoder_attention_heads", "encoder_attention_heads", 6,
+               "gradway requires as many heads in the decoder as in the encoder");
+  const auto hidden = model.number("d_model", 384);
+  model.put("mlp", model.number("encoder_ffn_dim", 4 * hidden));
+  require_same(model, "decoder_ffn_dim", "encoder_ffn_dim", 4 * hidden,
+               "gradway requires MLPs of the same width in the decoder and in the encoder");
+  model.put("frames", 2 * model.number("max_source_positions", 1500));
+  model.put("positions", model.read_sequence("max_target_positions", 448, true));
+  require_gelu(model, "activation_function", "gradway only supports GELU in Whisper");
+}
+
+void read_vit(HuggingFaceModel& model) {
+  put_sizes(model, "vit");
+  const auto* labels = model.settings.find("id2label");
+  // The default of transformers is 2.
+  const auto named = labels == nullptr ? 2 : static_cast<int>(labels->entries.size());
+  model.put("classes", model.number("num_labels", named));
+  model.require("num_channels", model.number("num_channels", 3) == 3,
+                "gradway only supports images with 3 channels");
+  model.require("qkv_bias", model.flag("qkv_bias", true),
+                "gradway only supports vision transformers with biases");
+  require_gelu(model, "hidden_act", "gradway only supports GELU in vision transformers");
+}
+
+}  // namespace gradway

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <catch2/catch.hpp>
+
+#include "tests/readers/trace_builder.hpp"
+
+using namespace gradway;
+using namespace gradway::testing;
+using enum ProfiledPhase;
+
+namespace {
+
+std::vector<ProfiledPhase> phases_of(const Profile& profile) {
+  std::vector<ProfiledPhase> phases;
+  for (const auto& launch : profile.launches) phases.push_back(launch.phase);
+  return phases;
+}
+
+void check_times(const Profile& profile, const std::vector<Made>& step) {
+  REQUIRE(profile.launches.size() == step.size());
+  for (std::size_t i = 0; i < step.size(); ++i) {
+    CAPTURE(i);
+    CHECK(profile.launches[i].cpu.value() == Approx(step[i].cpu * 1e-6).epsilon(1e-9));
+    CHECK(profile.launches[i].gpu.value() == Approx(step[i].gpu * 1e-6).epsilon(1e-9));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("launches of steps are in order with their times and phases", "[import]") {
+  const auto step = small_step();
+  const auto marks_steps = GENERATE(false, true);
+
+  const auto imported = import_loop(step, {.marks_steps = marks_steps});
+
+  const auto& profile = imported.profile;
+  check_times(profile, step);
+  CHECK(phases_of(profile) == std::vector{forward, forward, forward, backward, backward, optimizer});
+  CHECK(profile.steps == 3);
+  CHECK(imported.steps_found == 3);
+  CHECK(imported.warnings.empty());
+  CHECK(profile.gpu == "h200");
+  CHECK(profile.precision == Precision::fp32);
+  CHECK(profile.batch == 4);
+  CHECK(profile.optimizer == Optimizer::sgd);
+  CHECK(imported.notes.source == "PyTorch profiler trace trace.json, 3 steps");
+  CHECK(imported.notes.input_per_sample == Bytes{32});
+  // The GPU sets the pace: 387 us of work and six pauses of 1.5 us.
+  CHECK(profile.traced_step.value() == Approx(396e-6).epsilon(1e-9));
+  CHECK(profile.gap.value() == Approx(1.5e-6).epsilon(1e-9));
+}
+
+TEST_CASE("a gradient is ready after the launches before the end of its accumulation", "[import]") {
+  auto step = small_step();
+  step[3].gradient = "[16]";
+
+  const auto gradients = import_loop(step).profile.gradients;
+
+  REQUIRE(gradients.size() == 2);
+  CHECK(gradients[0].shape == std::vector<std::int64_t>{16});
+  CHECK(gradients[0].after == 4);
+  CHECK(gradients[0].element_bytes == 4);
+  CHECK(gradients[1].shape == std::vector<std::int64_t>{8, 16});
+  CHECK(gradients[1].after == 5);
+}
+
+TEST_CASE("a disturbed step changes nothing", "[import]") {
+  const auto step = small_step();
+  const int disturbed = GENERATE(1, 2);
+  const Loop loop{.edit = [&](int number, std::vector<Made>& launches) {
+    if (number != disturbed) return;
+    for (auto& launch : launches) {
+      launch.cpu *= 3;
+      launch.gpu *= 2;
+    }
+  }};
+
+  check_times(import_loop(step, loop).profile, step);
+}
+
+TEST_CASE("times that vary add up to the median of the steps", "[import]") {
+  // Two launches of 20 + 30 and 30 + 20 us: each has the lower median 20, but a step takes 50.
+  auto step = small_step();
+  const Loop loop{.steps = 2, .edit = [](int number, std::vector<Made>& launches) {
+                    launches[2].gpu = number == 0 ? 20 : 30;
+                    launches[3].gpu = number == 0 ? 30 : 20;
+                  }};
+
+  const auto profile = import_loop(step, loop).profile;
+
+  CHECK(gpu_time(profile).value() == Approx((6 + 280 + 50 + 70 + 9) * 1e-6).epsilon(1e-9));
+}
+
+TEST_CASE("steps that launch other kernels are left out and named", "[import]") {
+  const auto step = small_step();
+  const auto other = [](std::vector<Made>& launches, const std::string& kernel) {
+    launches[1].kernel.name = kernel;
+    launches[1].gpu = 500;
+  };
+
+  const auto first = import_loop(step, {.edit = [&](int number, std::vector<Made>& launches) {
+                                   if (number == 0) other(launches, "gemm_of_the_benchmark");
+                                 }});
+  const auto all = import_loop(step, {.edit = [&](int number, std::vector<Made>& launches) {
+                                 other(launches, "gemm_" + std::to_string(number));
+                               }});
+  const auto one = import_loop(step, {.steps = 1});
+
+  check_times(first.profile, step);
+  CHECK(first.profile.steps == 2);
+  CHECK(first.warnings ==
+        std::vector<std::string>{
+            "ignored steps that launch different kernels (such as a first step or an evaluation): 1 of 3"});
+  CHECK(all.profile.steps == 1);
+  CHECK(all.warnings.front() ==
+        "no two of the 3 steps launch the same kernels: only the last one is used; "
+        "record after a few steps of warm-up");
+  CHECK(one.warnings.front() ==
+        "the trace has only one complete step: record several to see whether it is typical");
+}
+
+TEST_CASE("of two equally frequent kinds of step the later one counts", "[import]") {
+  const Loop loop{.steps = 4, .edit = [](int number, std::vector<Made>& launches) {
+                    if (number >= 2) launches[1].kernel.name = "a_better_gemm";
+                    if (number >= 2) launches[1].gpu = 200;
+                  }};
+
+  const auto profile = import_loop(small_step(), loop).profile;
+
+  CHECK(profile.steps == 2);
+  CHECK(profile.launches[1].gpu.value() == Approx(200e-6));
+}
+
+TEST_CASE("pauses count only where the CPU was ahead", "[import]") {
+  // Four of six activities start when the CPU is ready for them.
+  auto step = small_step();
+  step[1].gpu = 300;
+  for (const auto i : {3, 4, 5, 0}) step[i].cpu = 400;
+
+  CHECK(import_loop(step).profile.gap.value() == Approx(1.5e-6).epsilon(1e-9));
+}
+
+TEST_CASE("a step that the trace begins or ends in is left out", "[import]") {
+  auto half = small_step();
+  half.erase(half.begin(), half.begin() + 3);  // no forward pass
+  const Loop loop{.edit = [&](int number, std::vector<Made>& launches) {
+    if (number == 0) launches = half;
+  }};
+
+  const auto imported = import_loop(small_step(), loop);
+
+  CHECK(imported.profile.steps == 2);
+  CHECK(imported.warnings == std::vector<std::string>{"ignored incomplete steps: 1"});
+}
+
+TEST_CASE("autograd is recognised by its operations, on any thread", "[import]") {
+  const auto profile = import_loop(small_step(), {.threads = false}).profile;
+
+  CHECK(phases_of(profile) == std::vector{forward, forward, forward, backward, backward, optimizer});
+}
+
+TEST_CASE("launches after the backward pass belong to the optimizer's phase", "[import]") {
+  auto step = small_step();
+  const Made clipping{.phase = forward, .op = {"aten::norm", "[[8,16]]"}};  // on the main thread
+  step.insert(step.begin() + 5, clipping);
+  const auto marks_steps = GENERATE(false, true);
+
+  const auto profile = import_loop(step, {.marks_steps = marks_steps}).profile;
+
+  CHECK(phases_of(profile) ==
+        std::vector{forward, forward, forward, backward, backward, optimizer, optimizer});
+}
+
+TEST_CASE("several optimizers after one backward pass are one", "[import]") {
+  auto step = small_step();
+  step.push_back({.phase = optimizer, .op = {"aten::mul_", "[[8,16]]"}, .cpu = 20});
+  const Loop loop{.annotates = false,
+                  .beside = [](TraceBuilder& trace, int, std::size_t launch, double time) {
+                    if (launch == 5) trace.annotation("Optimizer.step#SGD.step", time - 39, 38.5);
+                    if (launch == 6) trace.annotation("Optimizer.step#Adagrad.step", time - 19, 19.5);
+                  }};
+
+  const auto profile = import_loop(step, loop).profile;
+
+  CHECK(profile.steps == 3);
+  CHECK(phases_of(profile) ==
+        std::vector{forward, forward, forward, backward, backward, optimizer, optimizer});
+}
+
+TEST_CASE("a closure's passes are inside of the optimizer's step", "[import]") {
+  const auto step = small_step();
+  double length = 0;
+  for (const auto& launch : step) length += launch.cpu;
+  const Loop loop{.annotates = false,
+                  .beside = [&](TraceBuilder& trace, int, std::size_t launch, double time) {
+                    if (launch == 0)
+                      trace.annotation("Optimizer.step#SGD.step", time - step.front().cpu + 1, length - 2);
+                  }};
+
+  const auto imported = import_loop(step, loop);
+
+  CHECK(imported.steps_found == 3);
+  CHECK(phases_of(imported.profile) == std::vector{forward, forward, forward, backward, backward, optimizer});
+}
+
+TEST_CASE("launches of a hook on autograd's thread are backward", "[import]") {
+  const Loop loop{.beside = [](TraceBuilder& trace, int, std::size_t launch, double time) {
+    if (launch == 3) trace.launch({.stream = 8}, time + 0.6, 0.2, time + 1000, 5, 0, autograd_thread);
+  }};
+
+  CHECK(phases_of(import_loop(small_step(), loop).profile) ==
+        std::vector{forward, forward, forward, backward, backward, backward, optimizer});
+}
+
+TEST_CASE("other streams than the main one are numbered and named", "[import]") {
+  auto step = small_step();
+  step[0].kernel.stream = 20;
+  step[2].kernel.stream = 13;
+
+  const auto imported = import_loop(step);
+
+  CHECK(imported.profile.launches[0].stream == 1);
+  CHECK(imported.profile.launches[1].stream == 0);
+  CHECK(imported.profile.launches[2].stream == 2);
+  CHECK(imported.warnings ==
+        std::vector<std::string>{"launches of a step on streams other than the main stream: 2"});
+}
+
+TEST_CASE("work that was launched before the trace began is left out", "[import]") {
+  auto trace = trace_of(small_step());
+  trace.raw(
+      R"({"ph":"X","cat":"kernel","name":"old","ts":4377009848000.5,"dur":2,"args":{"correlation":5,"stream":7}})");
+
+  const auto imported = import_text(trace.json());
+
+  CHECK(imported.profile.launches.size() == 6);
+  CHECK(imported.warnings ==
+        std::vector<std::string>{"ignored GPU activities whose launches are not in the trace: 1"});
+}
+
+TEST_CASE("a long list that is copied to the GPU does not give the batch", "[import]") {
+  auto step = small_step();
+  auto list = step.front();
+  list.op.shapes = "[[203300],[203300]]";
+  list.kernel.bytes = 203300 * 8;
+  step.insert(step.begin() + 1, list);
+  CHECK(import_text(trace_of(step).json()).profile.batch == 4);
+}
