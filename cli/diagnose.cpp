@@ -43,6 +43,7 @@ struct DiagnoseArguments {
   std::string scenario;
   std::vector<std::string> set;
   std::string platform;
+  std::string elsewhere;
   std::string step_time;
   std::vector<std::string> nccl_logs;
   std::vector<std::string> samples;
@@ -97,6 +98,15 @@ void check_gpu(const DiagnosisBasis& basis, const JobRun& run, const CommandCont
   }
 }
 
+DiagnosisBasis basis_on(const std::string& platform, const JobRun& run, const CommandContext& context) {
+  DiagnosisBasis basis;
+  basis.platform_name = platform;
+  basis.platform =
+      load_platform(platform, ranks_on(platform, run.world, context), context.data, &basis.calibration);
+  check_gpu(basis, run, context);
+  return basis;
+}
+
 /// @throws ConfigError if the scenario is of other ranks or of another model than the traces
 void check_job(const Scenario& scenario, const JobRun& run) {
   const auto& first = run.ranks.front();
@@ -110,11 +120,10 @@ void check_job(const Scenario& scenario, const JobRun& run) {
                           run.world == 1 ? "" : "s", scenario.job.gpus),
               hint);
   double reduced = 0;  // bytes of gradients in a step
-  for (const auto& collective : first.collectives) {
-    const auto& activity = first.activities[static_cast<std::size_t>(collective.activity)];
-    const bool is_of_gradients =
-        collective.kind == CollectiveKind::all_reduce && activity.phase == ProfiledPhase::backward;
-    if (is_of_gradients && activity.step == 0) reduced += collective.bytes;
+  for (const auto index : gradient_reductions(run, 0)) {
+    const auto& reduction = run.collectives[index];
+    if (reduction.kind == CollectiveKind::all_reduce && reduction.members.front().rank == 0)
+      reduced += reduction.bytes;
   }
   const auto& strategy = scenario.job.strategy;
   const bool reduces_all = is_ddp(strategy) && hook_of(strategy) != CommHook::powersgd &&
@@ -133,8 +142,8 @@ void check_job(const Scenario& scenario, const JobRun& run) {
 
 DiagnosisBasis basis_of(const DiagnoseArguments& arguments, const JobRun& run,
                         const CommandContext& context) {
-  DiagnosisBasis basis;
   if (!arguments.scenario.empty()) {
+    DiagnosisBasis basis;
     auto scenario = load_scenario(arguments.scenario, parse_overrides(arguments.set), context.data);
     const auto simulated = ask(scenario);
     basis.step =
@@ -148,22 +157,16 @@ DiagnosisBasis basis_of(const DiagnoseArguments& arguments, const JobRun& run,
     check_job(scenario, run);
     return basis;
   }
-  basis.platform_name = arguments.platform;
-  if (basis.platform_name.empty()) {
-    basis.is_platform_assumed = true;
-    Where file;
-    file.file = run.ranks.front().file;
-    const auto& gpu = run.ranks.front().gpu;
-    if (!gpu.empty()) basis.platform_name = platform_with(gpu_file_name(gpu), run.world, context);
-    if (basis.platform_name.empty())
-      refuse_at(file,
-                gpu.empty() ? "the trace does not name its GPU"
-                            : fmt::format("no platform has the GPU of the trace, '{}'", gpu),
-                "name a platform with --platform: gradway list platforms");
-  }
-  basis.platform = load_platform(basis.platform_name, ranks_on(basis.platform_name, run.world, context),
-                                 context.data, &basis.calibration);
-  check_gpu(basis, run, context);
+  if (!arguments.platform.empty()) return basis_on(arguments.platform, run, context);
+  const auto& gpu = run.ranks.front().gpu;
+  const auto platform = gpu.empty() ? "" : platform_with(gpu_file_name(gpu), run.world, context);
+  if (platform.empty())
+    refuse_at(Where{run.ranks.front().file, 0, 0, 0, {}},
+              gpu.empty() ? "the trace does not name its GPU"
+                          : fmt::format("no platform has the GPU of the trace, '{}'", gpu),
+              "name a platform with --platform: gradway list platforms");
+  auto basis = basis_on(platform, run, context);
+  basis.is_platform_assumed = true;
   return basis;
 }
 
@@ -238,8 +241,9 @@ Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext&
   }
   const auto most = percentage("--max-lost", arguments.max_lost);
   const auto step_time = value_of("--step-time", arguments.step_time, config::duration);
-  if (!arguments.platform.empty())
-    static_cast<void>(load_platform(arguments.platform, 1, context.data));  // Reading traces takes longer.
+  for (const auto& platform : {arguments.platform, arguments.elsewhere})
+    if (!platform.empty())
+      static_cast<void>(load_platform(platform, 1, context.data));  // Reading traces takes longer.
   KernelNames names;
   std::vector<RankRun> ranks;
   const auto add = [&](Trace trace, const std::string& file) {
@@ -257,7 +261,12 @@ Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext&
   const auto run = job_run(std::move(ranks), std::move(names));
   const auto basis = basis_of(arguments, run, context);
   const auto sections = sections_of(arguments, basis, context);
-  const auto diagnosis = diagnose(run, basis, step_time);
+  std::optional<DiagnosisBasis> elsewhere;
+  if (!arguments.elsewhere.empty()) {
+    elsewhere = basis_on(arguments.elsewhere, run, context);
+    elsewhere->nccl = basis.nccl;
+  }
+  const auto diagnosis = diagnose(run, basis, step_time, elsewhere ? &*elsewhere : nullptr);
   if (!arguments.draft.empty()) write_draft(arguments, run, diagnosis, basis.platform_name, context);
   if (arguments.json) {
     report::write_json(context.results, run, basis, diagnosis);
@@ -286,6 +295,9 @@ Action add_diagnose(CLI::App& app) {
   app.add_option("--scenario", arguments->scenario, "scenario of the run, to compare with its prediction");
   add_overrides(app, arguments->set);
   app.add_option("--platform", arguments->platform, "platform that the job ran on")->type_name("NAME");
+  app.add_option("--on", arguments->elsewhere,
+                 "also the step on another platform with this GPU, with its collectives by NCCL's model")
+      ->type_name("NAME");
   app.add_option("--step-time", arguments->step_time, "step time measured without the profiler")
       ->type_name("TIME");
   app.add_option("--nccl-log", arguments->nccl_logs,

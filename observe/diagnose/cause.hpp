@@ -13,6 +13,9 @@
 
 namespace gradway {
 
+// PyTorch's default of DDP's bucket_cap_mb, in bytes.
+inline constexpr double default_bucket = 25.0 * 1024 * 1024;
+
 /// Mechanisms that make a step longer.
 enum class CauseKind : std::uint8_t {
   slow_transport,     ///< collectives through host memory or the network stack

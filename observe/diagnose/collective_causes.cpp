@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -102,10 +101,7 @@ void find_collective_causes(const JobRun& run, CollectiveExpectations& expectati
   cause.found_channels = example.channels;
   cause.expected_channels = expectations.channels(example.ranks);
   cause.expected_transport = expectations.transport(example.ranks);
-  const auto& member = example.members.front();
-  cause.stream = run.ranks[static_cast<std::size_t>(member.rank)]
-                     .activities[static_cast<std::size_t>(member.activity)]
-                     .stream;
+  cause.stream = run.activity(example.members.front()).stream;
   // While ranks are absent, a collective may only seem slow: it waits for them. Few channels are evidence.
   const bool has_few_channels = 2 * cause.found_channels <= cause.expected_channels;
   if (fastest.ratio() < slower_alone || (!example.is_complete && !has_few_channels)) {
@@ -125,34 +121,19 @@ void find_collective_causes(const JobRun& run, CollectiveExpectations& expectati
 
 namespace {
 
-// PyTorch's default of DDP's bucket_cap_mb.
-constexpr double default_bucket = 25.0 * 1024 * 1024;
+/// By step: the all-reduces of gradients.
+using StepBuckets = std::vector<std::vector<std::size_t>>;
 
-/// The all-reduces of gradients of each step, in order: those that the backward pass launches.
-std::map<std::int32_t, std::vector<std::size_t>> gradient_buckets(const JobRun& run) {
-  std::map<std::int32_t, std::vector<std::size_t>> buckets;
-  for (std::size_t i = 0; i < run.collectives.size(); ++i) {
-    const auto& collective = run.collectives[i];
-    const auto& member = collective.members.front();
-    const auto& activity = run.ranks[static_cast<std::size_t>(member.rank)]
-                               .activities[static_cast<std::size_t>(member.activity)];
-    if (collective.kind == CollectiveKind::all_reduce && collective.bytes > 0 &&
-        activity.phase == ProfiledPhase::backward)
-      buckets[collective.step].push_back(i);
-  }
-  return buckets;
-}
-
-/// Buckets that are smaller on average than default ones, which overshoot their cap (all but the last), are
-/// joined up to the default size: only the last of a group is reduced, in the time of the whole group's bytes
-/// at the rate that the largest bucket reaches.
-void find_small_buckets(const JobRun& run, const std::map<std::int32_t, std::vector<std::size_t>>& buckets,
-                        CollectiveExpectations& expectations, std::vector<Candidate>& candidates) {
+/// Buckets that are smaller on average than default ones, which overshoot their cap (all but the last),
+/// are joined up to the default size: only the last of a group is reduced, in the time of the whole group's
+/// bytes at the rate that the largest bucket reaches.
+void find_small_buckets(const JobRun& run, const StepBuckets& buckets, CollectiveExpectations& expectations,
+                        std::vector<Candidate>& candidates) {
   constexpr double small = 0.75;
   std::vector<std::pair<std::size_t, double>> changed;
   RunCause cause{.kind = CauseKind::small_buckets};
   double bytes = 0;
-  for (const auto& [step, of_step] : buckets) {
+  for (const auto& of_step : buckets) {
     double sum = 0;
     for (const auto index : of_step) sum += run.collectives[index].bytes;
     if (of_step.size() < 2 || sum > small * default_bucket * static_cast<double>(of_step.size())) continue;
@@ -184,18 +165,20 @@ void find_small_buckets(const JobRun& run, const std::map<std::int32_t, std::vec
 
 /// One or two buckets for all gradients begin when the backward pass is nearly over. With buckets of the
 /// default size, all but the last would run during it.
-void find_large_buckets(const JobRun& run, const std::map<std::int32_t, std::vector<std::size_t>>& buckets,
-                        std::vector<Candidate>& candidates) {
+void find_large_buckets(const JobRun& run, const StepBuckets& buckets, std::vector<Candidate>& candidates) {
   std::vector<std::pair<std::size_t, double>> changed;
   RunCause cause{.kind = CauseKind::large_buckets};
-  for (const auto& [step, of_step] : buckets) {
+  for (std::size_t step = 0; step < buckets.size(); ++step) {
+    const auto& of_step = buckets[step];
     double sum = 0;
     for (const auto index : of_step) sum += run.collectives[index].bytes;
-    if (of_step.size() > 2 || sum < 4 * default_bucket * static_cast<double>(of_step.size())) continue;
+    if (of_step.empty() || of_step.size() > 2 ||
+        sum < 4 * default_bucket * static_cast<double>(of_step.size()))
+      continue;
     double backward = 0;
     for (std::size_t i = 0; i < run.ranks.front().activities.size(); ++i) {
       const auto& activity = run.ranks.front().activities[i];
-      if (activity.step == step && activity.phase == ProfiledPhase::backward &&
+      if (activity.step == static_cast<int>(step) && activity.phase == ProfiledPhase::backward &&
           activity.work != WorkClass::collective)
         backward += run.alone.front()[i];
     }
@@ -218,7 +201,13 @@ void find_large_buckets(const JobRun& run, const std::map<std::int32_t, std::vec
 
 void find_bucket_causes(const JobRun& run, CollectiveExpectations& expectations,
                         std::vector<Candidate>& candidates) {
-  const auto buckets = gradient_buckets(run);
+  StepBuckets buckets;
+  for (std::size_t step = 0; step < run.steps; ++step) {
+    buckets.push_back(gradient_reductions(run, step));
+    std::erase_if(buckets.back(), [&](auto index) {
+      return run.collectives[index].kind != CollectiveKind::all_reduce || run.collectives[index].bytes <= 0;
+    });
+  }
   find_small_buckets(run, buckets, expectations, candidates);
   find_large_buckets(run, buckets, candidates);
 }

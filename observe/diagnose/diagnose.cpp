@@ -5,6 +5,8 @@
 #include <map>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "sim/base/problem.hpp"
 #include "sim/cost/framework_cost.hpp"
 
@@ -27,16 +29,9 @@ ExchangeKind exchange_of(const JobRun& run) {
 }
 
 double buckets_of(const JobRun& run) {
-  double buckets = 0;
-  for (const auto& collective : run.collectives) {
-    const auto& member = collective.members.front();
-    const auto& activity = run.ranks[static_cast<std::size_t>(member.rank)]
-                               .activities[static_cast<std::size_t>(member.activity)];
-    const bool reduces =
-        collective.kind == CollectiveKind::all_reduce || collective.kind == CollectiveKind::reduce_scatter;
-    if (reduces && activity.phase == ProfiledPhase::backward) ++buckets;
-  }
-  return buckets / static_cast<double>(run.steps);
+  std::size_t buckets = 0;
+  for (std::size_t step = 0; step < run.steps; ++step) buckets += gradient_reductions(run, step).size();
+  return static_cast<double>(buckets) / static_cast<double>(run.steps);
 }
 
 /// Mean time from the end of a step's work on the GPU to the end of the next one's; of a single step, from
@@ -65,8 +60,7 @@ std::vector<CollectiveTimes> collective_times(const JobRun& run, CollectiveExpec
     times.transfer += from_nanoseconds(collective.transfer);
     double waiting = 0;
     for (const auto& member : collective.members) {
-      const auto& activity = run.ranks[static_cast<std::size_t>(member.rank)]
-                                 .activities[static_cast<std::size_t>(member.activity)];
+      const auto& activity = run.activity(member);
       if (member.waits) waiting += static_cast<double>(collective.last - activity.start);
     }
     times.waiting += from_nanoseconds(waiting / static_cast<double>(collective.members.size()));
@@ -146,10 +140,10 @@ double fitted_cpu_share(const JobRun& run, Seconds step) {
   constexpr int halvings = 8;
   for (int i = 0; i < halvings; ++i) {
     const auto middle = (low + high) / 2;
-    (replay_run(run, measured_times(run, middle)).step < step ? low : high) = middle;
+    (replayed_step(run, measured_times(run, middle)) < step ? low : high) = middle;
   }
   // A step that does not depend on the CPU says nothing about it.
-  const auto step_at = [&](double share) { return replay_run(run, measured_times(run, share)).step; };
+  const auto step_at = [&](double share) { return replayed_step(run, measured_times(run, share)); };
   constexpr double same = 0.001;
   const auto fitted = (low + high) / 2;
   const auto assumed = assumed_cpu_share(run);
@@ -164,7 +158,7 @@ void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     auto without = times;
     candidates[i].remove(without);
-    alone.emplace_back(diagnosis.replayed - replay_run(run, without).step, i);
+    alone.emplace_back(diagnosis.replayed - replayed_step(run, without), i);
   }
   std::ranges::stable_sort(alone, std::ranges::greater{}, &std::pair<Seconds, std::size_t>::first);
   // What delays single ranks at random costs all of them that much because the delays do not coincide.
@@ -176,7 +170,7 @@ void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times
     auto& cause = candidates[i].cause;
     auto without = times;
     candidates[i].remove(without);
-    const auto shorter = replay_run(run, without).step;
+    const auto shorter = replayed_step(run, without);
     // Ranks differ a little in every run.
     if (cause.kind == CauseKind::random_stragglers && shorter >= step) continue;
     cause.lost = std::max(Seconds{}, step - shorter);
@@ -209,6 +203,29 @@ void check_step_time(Seconds step_time, const Diagnosis& diagnosis, const Replay
             "give the time of the steps that were traced, without the profiler");
 }
 
+/// Each collective takes as many seconds more on the other platform as NCCL's model says. What kernels cost
+/// it here stays, as all else does.
+Elsewhere step_elsewhere(const JobRun& run, RunTimes expected, CollectiveExpectations& here,
+                         const DiagnosisBasis& basis) {
+  CollectiveExpectations there{basis};
+  bool is_moved = false;
+  for (std::size_t i = 0; i < run.collectives.size(); ++i) {
+    const auto time_here = here.time(run.collectives[i]);
+    const auto time_there = there.time(run.collectives[i]);
+    if (!time_here || !time_there || expected.transfer[i] <= 0) continue;
+    expected.transfer[i] = std::max(*time_there, expected.transfer[i] + *time_there - *time_here);
+    is_moved = true;
+  }
+  if (!is_moved)
+    refuse_at(
+        Where{run.ranks.front().file, 0, 0, 0, {}},
+        fmt::format("no collective of these traces can be moved to {}: they have none, or none of known "
+                    "size",
+                    basis.platform_name),
+        "leave out --on, or give traces of PyTorch's profiler with collectives");
+  return {basis.platform_name, replayed_step(run, expected)};
+}
+
 }  // namespace
 
 bool Diagnosis::is_healthy(const DiagnosisBasis& basis) const {
@@ -238,7 +255,8 @@ Seconds Diagnosis::unexplained() const {
   return remaining;
 }
 
-Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional<Seconds> step_time) {
+Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional<Seconds> step_time,
+                   const DiagnosisBasis* elsewhere) {
   CollectiveExpectations expectations{basis};
   Diagnosis diagnosis;
   diagnosis.exchange = exchange_of(run);
@@ -257,11 +275,12 @@ Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional
   find_bucket_causes(run, expectations, candidates);
   find_stragglers(run, candidates);
   weigh(run, std::move(candidates), times, diagnosis);
-  diagnosis.replayed_states = replayed.states;
-  diagnosis.expected_states = replay_run(run, times).states;
+  diagnosis.replayed_work = replayed.work;
+  diagnosis.expected_work = replay_run(run, times).work;
   diagnosis.collectives = collective_times(run, expectations);
   diagnosis.ranks = rank_times(run, replayed);
   diagnosis.classes = class_times(run, times);
+  if (elsewhere != nullptr) diagnosis.elsewhere = step_elsewhere(run, times, expectations, *elsewhere);
   return diagnosis;
 }
 

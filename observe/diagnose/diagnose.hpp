@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "observe/diagnose/cause.hpp"
@@ -45,19 +46,26 @@ struct ClassTimes {
   Seconds expected{};  ///< without the causes and without contention
 };
 
+/// The expected step on another platform with this GPU.
+struct Elsewhere {
+  std::string platform;
+  Seconds step{};
+};
+
 struct Diagnosis {
   ExchangeKind exchange{};
   double buckets = 0;  ///< collectives of gradients per step
   Seconds traced{};    ///< step under the profiler
   Seconds measured{};  ///< step without it: given, else replayed
   Seconds replayed{};
-  double cpu_share = 1;            ///< CPU time without the profiler over that under it, as assumed or fitted
-  Seconds expected{};              ///< replayed without the causes and without what is harmless
-  std::vector<RunCause> causes;    ///< with 2 % of the step or more, the largest first
-  std::vector<RunCause> possible;  ///< the same with low confidence: they may be meant
-  std::vector<RunCause> harmless;  ///< what was found but costs less
-  std::vector<std::vector<GpuState>> replayed_states;  ///< by rank, as measured
-  std::vector<std::vector<GpuState>> expected_states;  ///< by rank, without what was found
+  double cpu_share = 1;  ///< CPU time without the profiler over that under it, as assumed or fitted
+  Seconds expected{};    ///< replayed without the causes and without what is harmless
+  std::optional<Elsewhere> elsewhere;
+  std::vector<RunCause> causes;                      ///< with 2 % of the step or more, the largest first
+  std::vector<RunCause> possible;                    ///< the same with low confidence: they may be meant
+  std::vector<RunCause> harmless;                    ///< what was found but costs less
+  std::vector<std::vector<Interval>> replayed_work;  ///< by rank, as measured; of `ReplayedWork`
+  std::vector<std::vector<Interval>> expected_work;  ///< by rank, without what was found
   std::vector<CollectiveTimes> collectives;
   std::vector<RankTimes> ranks;
   std::vector<ClassTimes> classes;
@@ -77,7 +85,10 @@ struct Diagnosis {
 /// difference between two replays, with and without it, so that time which something else hides anyway does
 /// not count. They are removed one after the other, the most expensive first: no time counts twice.
 /// @param step_time measured without the profiler
-/// @throws ConfigError if the step time is out of reach of the traces
-Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional<Seconds> step_time);
+/// @param elsewhere another platform; null: none
+/// @throws ConfigError if the step time is out of reach of the traces, or they have no collective that NCCL's
+/// model can move to the other platform
+Diagnosis diagnose(const JobRun& run, const DiagnosisBasis& basis, std::optional<Seconds> step_time,
+                   const DiagnosisBasis* elsewhere = nullptr);
 
 }  // namespace gradway

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ostream>
 #include <string_view>
 
@@ -79,6 +80,8 @@ class Page {
     row(diagnosis_.measured == diagnosis_.replayed ? "without the profiler, replayed" : "measured",
         diagnosis_.measured);
     row("expected without what was found", diagnosis_.expected);
+    if (const auto& elsewhere = diagnosis_.elsewhere)
+      row(fmt::format("expected on {}", escaped(elsewhere->platform)), elsewhere->step);
     if (basis_.step)
       out_ << fmt::format("<tr><td>predicted (90 % prediction interval)</td><td>{} ({})</td></tr>\n",
                           time_text(basis_.step->time), range_text(basis_.step->low, basis_.step->high));
@@ -102,7 +105,7 @@ class Page {
     constexpr double width = 1000;
     constexpr double margin = 110;
     constexpr double height = 16;
-    const auto ranks = std::min(most, diagnosis_.replayed_states.size());
+    const auto ranks = std::min(most, diagnosis_.replayed_work.size());
     const auto total = std::max(diagnosis_.replayed, diagnosis_.expected) * static_cast<double>(run_.steps);
     out_ << "<h2>What the GPUs do, without the profiler</h2>\n<p class=\"key\"><span "
             "style=\"background:#2f6fb0\">"
@@ -114,15 +117,15 @@ class Page {
                         width + margin, static_cast<double>(ranks) * (2 * height + 10) + 20);
     double y = 0;
     for (std::size_t r = 0; r < ranks; ++r) {
-      const auto line = [&](const std::vector<GpuState>& states, std::string_view name, Seconds step) {
+      const auto line = [&](const std::vector<Interval>& work, std::string_view name, Seconds step) {
         out_ << fmt::format("<text x=\"0\" y=\"{:.0f}\">rank {} {}</text>\n", y + height - 4,
                             run_.ranks[r].rank, name);
-        write_states(states, step * static_cast<double>(run_.steps), (width - 1) / total.value(), margin, y,
-                     height - 2);
+        write_work(work, step * static_cast<double>(run_.steps), (width - 1) / total.value(), margin, y,
+                   height - 2);
         y += height;
       };
-      line(diagnosis_.replayed_states[r], "measured", diagnosis_.replayed);
-      line(diagnosis_.expected_states[r], "expected", diagnosis_.expected);
+      line(diagnosis_.replayed_work[r], "measured", diagnosis_.replayed);
+      line(diagnosis_.expected_work[r], "expected", diagnosis_.expected);
       y += 10;
     }
     out_ << fmt::format(
@@ -131,30 +134,32 @@ class Page {
         margin, y + 8, margin + width - 1, y + 8, time_text(total), counted_text(run_.steps, "step"));
   }
 
-  /// Pieces of a pixel or more; each pixel has the state that lasts longest in it.
-  void write_states(const std::vector<GpuState>& states, Seconds end, double scale, double margin, double y,
-                    double height) {
+  /// Pieces of a pixel or more; each pixel has the kinds of work that run in most of it.
+  void write_work(const std::vector<Interval>& work, Seconds end, double scale, double margin, double y,
+                  double height) {
     const auto pixels = static_cast<std::size_t>(end.value() * scale);
-    std::vector<std::array<double, 4>> shares(pixels + 1);
-    for (std::size_t i = 0; i < states.size(); ++i) {
-      const auto from = states[i].from.value() * scale;
-      const auto to = std::min(i + 1 < states.size() ? states[i + 1].from : end, end).value() * scale;
-      const auto kind = (states[i].computes ? 1U : 0U) + (states[i].communicates ? 2U : 0U);
-      for (auto pixel = static_cast<std::size_t>(from); pixel <= pixels && static_cast<double>(pixel) < to;
-           ++pixel)
-        shares[pixel][kind] +=
-            std::min(to, static_cast<double>(pixel) + 1) - std::max(from, static_cast<double>(pixel));
+    std::vector<std::array<double, replayed_work_kinds>> shares(pixels + 1);
+    for (const auto& interval : work) {
+      const auto to = interval.end.value() * scale;
+      for (auto from = interval.start.value() * scale;
+           from < to && from < static_cast<double>(shares.size());) {
+        const auto pixel = std::floor(from);
+        const auto next = std::min(to, pixel + 1);
+        shares[static_cast<std::size_t>(pixel)][static_cast<std::size_t>(interval.kind)] += next - from;
+        from = next;
+      }
     }
     constexpr std::array<std::string_view, 4> colours{"#e4e4e4", "#2f6fb0", "#d98e2b", "#7f5fa8"};
-    const auto state_of = [&](std::size_t pixel) {
-      return static_cast<std::size_t>(std::ranges::max_element(shares[pixel]) - shares[pixel].begin());
+    constexpr double most = 0.5;
+    const auto colour_of = [&](std::size_t pixel) {
+      const auto& [kernels, collectives] = shares[pixel];
+      return colours[(kernels >= most ? 1U : 0U) + (collectives >= most ? 2U : 0U)];
     };
     for (std::size_t begin = 0; begin < pixels;) {
       auto next = begin + 1;
-      while (next < pixels && state_of(next) == state_of(begin)) ++next;
+      while (next < pixels && colour_of(next) == colour_of(begin)) ++next;
       out_ << fmt::format("<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"{}\" height=\"{:.0f}\" fill=\"{}\"/>\n",
-                          margin + static_cast<double>(begin), y, next - begin, height,
-                          colours[state_of(begin)]);
+                          margin + static_cast<double>(begin), y, next - begin, height, colour_of(begin));
       begin = next;
     }
   }

@@ -15,8 +15,6 @@ namespace gradway {
 namespace {
 
 constexpr double mebibyte = 1024.0 * 1024;
-// PyTorch's default of DDP's bucket_cap_mb.
-constexpr double default_cap = 25 * mebibyte;
 
 /// Bytes of the gradients' all-reduces in a step, in order, and those of the gradients themselves.
 struct Buckets {
@@ -35,14 +33,9 @@ struct Buckets {
 
 Buckets buckets_of(const JobRun& run, const Profile& profile) {
   Buckets buckets;
-  const auto last = static_cast<std::int32_t>(run.steps) - 1;
-  for (const auto& collective : run.collectives) {
-    const auto& member = collective.members.front();
-    const auto& activity = run.ranks[static_cast<std::size_t>(member.rank)]
-                               .activities[static_cast<std::size_t>(member.activity)];
-    if (collective.kind == CollectiveKind::all_reduce && collective.step == last &&
-        activity.phase == ProfiledPhase::backward)
-      buckets.bytes.push_back(collective.bytes);
+  for (const auto index : gradient_reductions(run, run.steps - 1)) {
+    if (run.collectives[index].kind == CollectiveKind::all_reduce)
+      buckets.bytes.push_back(run.collectives[index].bytes);
   }
   for (const auto& gradient : profile.gradients) {
     double bytes = gradient.element_bytes;
@@ -65,9 +58,9 @@ std::optional<double> cap_of(const Buckets& buckets) {
     return least;
   };
   const auto is_default = [&](double least) {
-    return least >= default_cap && least - buckets.largest_gradient < default_cap;
+    return least >= default_bucket && least - buckets.largest_gradient < default_bucket;
   };
-  if (is_default(least_of(0))) return default_cap;
+  if (is_default(least_of(0))) return default_bucket;
   if (buckets.bytes.size() > 2 && is_default(least_of(1))) return std::nullopt;
   return std::max(1.0, std::floor(least_of(0) / mebibyte)) * mebibyte;
 }

@@ -109,6 +109,31 @@ std::vector<std::map<std::uint32_t, Mean>> kernel_means(const JobRun& run) {
   return means;
 }
 
+/// The kernel that takes most time more than expected: the example of a cause.
+class SlowestKernel {
+ public:
+  void note(const RunActivity& activity, double excess, double measured, double expected) {
+    if (excess <= excess_) return;
+    activity_ = &activity;
+    excess_ = excess;
+    measured_ = measured;
+    expected_ = expected;
+  }
+  void describe(const JobRun& run, RunCause& cause) const {
+    if (activity_ == nullptr) return;
+    cause.example = kernel_text(run, *activity_);
+    cause.stream = activity_->stream;
+    cause.measured = from_nanoseconds(measured_);
+    cause.expected = from_nanoseconds(expected_);
+  }
+
+ private:
+  const RunActivity* activity_ = nullptr;
+  double excess_ = 0;
+  double measured_ = 0;
+  double expected_ = 0;
+};
+
 CauseKind slow_kind(const RunCause& cause) {
   constexpr double clearly = 2;
   const bool is_arithmetic_alone =
@@ -138,7 +163,7 @@ void find_slow_ranks(const JobRun& run, const std::set<std::size_t>& with_more_w
     auto factors = no_change(run);
     std::array<Mean, 2> of_rank;  // of memory-bound kernels, of arithmetic
     std::array<double, 2> of_others{};
-    double longest = 0;
+    SlowestKernel slowest;
     RunCause cause{.ranks = {run.ranks[r].rank}, .confidence = Confidence::medium};
     for (std::size_t i = 0; i < factors[r].size(); ++i) {
       const auto& activity = run.ranks[r].activities[i];
@@ -149,19 +174,14 @@ void find_slow_ranks(const JobRun& run, const std::set<std::size_t>& with_more_w
       const auto kind = is_arithmetic(activity.work) ? 1U : 0U;
       of_rank[kind].sum += mean;
       of_others[kind] += expected->second;
-      const auto excess = means[r].at(activity.kernel).sum * (1 - factors[r][i]);
-      if (excess <= longest) continue;
-      longest = excess;
-      cause.example = kernel_text(run, activity);
-      cause.stream = activity.stream;
-      cause.measured = Seconds{mean / 1e9};
-      cause.expected = Seconds{expected->second / 1e9};
+      slowest.note(activity, means[r].at(activity.kernel).sum * (1 - factors[r][i]), mean, expected->second);
     }
     const auto total = of_rank[0].sum + of_rank[1].sum;
     if (total < slower_kernels * (of_others[0] + of_others[1])) continue;
     if (of_others[0] > 0) cause.memory_ratio = of_rank[0].sum / of_others[0];
     if (of_others[1] > 0) cause.arithmetic_ratio = of_rank[1].sum / of_others[1];
     cause.kind = slow_kind(cause);
+    slowest.describe(run, cause);
     candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
   }
 }
@@ -187,7 +207,7 @@ void find_interruptions(const JobRun& run, std::vector<Candidate>& candidates) {
     double sum = 0;
     double least_sum = 0;
     RunCause cause{.kind = CauseKind::shared_gpu, .ranks = {rank.rank}};
-    double longest = 0;
+    SlowestKernel slowest;
     for (std::size_t i = 0; i < rank.activities.size(); ++i) {
       if (!is_kernel(rank.activities[i].work)) continue;
       const auto time = run.alone[r][i];
@@ -195,16 +215,12 @@ void find_interruptions(const JobRun& run, std::vector<Candidate>& candidates) {
       sum += time;
       least_sum += expected;
       factors[r][i] = expected / std::max(1.0, time);
-      if (time - expected <= longest) continue;
-      longest = time - expected;
-      cause.example = kernel_text(run, rank.activities[i]);
-      cause.stream = rank.activities[i].stream;
-      cause.measured = from_nanoseconds(time);
-      cause.expected = from_nanoseconds(expected);
+      slowest.note(rank.activities[i], time - expected, time, expected);
     }
     if (sum < varying * least_sum) continue;
     cause.memory_ratio = sum / least_sum;
     cause.arithmetic_ratio = cause.memory_ratio;
+    slowest.describe(run, cause);
     candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
   }
 }
@@ -289,7 +305,7 @@ void find_wide_precision(const JobRun& run, const DiagnosisBasis& basis, std::ve
   std::array<double, precision_count> time{};
   auto factors = no_change(run);
   RunCause cause{.kind = CauseKind::wide_precision};
-  double longest = 0;
+  SlowestKernel slowest;
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
     for (std::size_t i = 0; i < factors[r].size(); ++i) {
       const auto& activity = run.ranks[r].activities[i];
@@ -305,12 +321,7 @@ void find_wide_precision(const JobRun& run, const DiagnosisBasis& basis, std::ve
       if (!is_wide) continue;
       const auto expected = time_in(activity, duration, gpu, meant);
       factors[r][i] = expected / std::max(1.0, duration);
-      if (duration - expected <= longest) continue;
-      longest = duration - expected;
-      cause.example = kernel_text(run, activity);
-      cause.stream = activity.stream;
-      cause.measured = from_nanoseconds(duration);
-      cause.expected = from_nanoseconds(expected);
+      slowest.note(activity, duration - expected, duration, expected);
     }
   }
   const auto fp32 = time[static_cast<std::size_t>(Precision::fp32)];
@@ -320,6 +331,7 @@ void find_wide_precision(const JobRun& run, const DiagnosisBasis& basis, std::ve
   cause.precision = fp32 >= tf32 ? Precision::fp32 : Precision::tf32;
   if (basis.precision) cause.confidence = Confidence::high;
   cause.arithmetic_ratio = (fp32 + tf32) / total;
+  slowest.describe(run, cause);
   candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
 }
 

@@ -131,11 +131,6 @@ void match_collectives(JobRun& run) {
   }
 }
 
-const RunActivity& activity_of(const JobRun& run, const JobCollective::Member& member) {
-  return run.ranks[static_cast<std::size_t>(member.rank)]
-      .activities[static_cast<std::size_t>(member.activity)];
-}
-
 /// Moves the clock of each trace to that of the first: a collective ends at the same time on all of its
 /// ranks.
 void align_clocks(JobRun& run) {
@@ -145,8 +140,8 @@ void align_clocks(JobRun& run) {
       const RunActivity* reference = nullptr;
       const RunActivity* aligned = nullptr;
       for (const auto& member : collective.members) {
-        if (member.rank < static_cast<int>(r) && reference == nullptr) reference = &activity_of(run, member);
-        if (member.rank == static_cast<int>(r)) aligned = &activity_of(run, member);
+        if (member.rank < static_cast<int>(r) && reference == nullptr) reference = &run.activity(member);
+        if (member.rank == static_cast<int>(r)) aligned = &run.activity(member);
       }
       if (reference != nullptr && aligned != nullptr) distances.push_back(reference->end() - aligned->end());
     }
@@ -167,14 +162,14 @@ void measure_collectives(JobRun& run) {
     collective.last = std::numeric_limits<std::int64_t>::min();
     std::int64_t end = std::numeric_limits<std::int64_t>::min();
     for (const auto& member : collective.members) {
-      const auto& activity = activity_of(run, member);
+      const auto& activity = run.activity(member);
       if (activity.start > collective.last) collective.late = member.rank;
       collective.first = std::min(collective.first, activity.start);
       collective.last = std::max(collective.last, activity.start);
       end = std::max(end, activity.end());
     }
     collective.transfer = static_cast<double>(end - collective.last);
-    for (auto& member : collective.members) member.waits = activity_of(run, member).end() >= collective.last;
+    for (auto& member : collective.members) member.waits = run.activity(member).end() >= collective.last;
   }
 }
 
@@ -196,6 +191,19 @@ void check_new_rank(std::span<const RankRun> ranks, const RankRun& added) {
   if (added.is_rank_known && same != ranks.end())
     refuse_trace(added, fmt::format("rank {} has two traces: '{}' is one, too", added.rank, same->file),
                  "give one trace per rank");
+}
+
+std::vector<std::size_t> gradient_reductions(const JobRun& run, std::size_t step) {
+  std::vector<std::size_t> reductions;
+  for (std::size_t i = 0; i < run.collectives.size(); ++i) {
+    const auto& collective = run.collectives[i];
+    const bool reduces =
+        collective.kind == CollectiveKind::all_reduce || collective.kind == CollectiveKind::reduce_scatter;
+    if (reduces && collective.step == static_cast<int>(step) &&
+        run.activity(collective.members.front()).phase == ProfiledPhase::backward)
+      reductions.push_back(i);
+  }
+  return reductions;
 }
 
 JobRun job_run(std::vector<RankRun> ranks, KernelNames names) {

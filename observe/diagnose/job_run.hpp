@@ -51,7 +51,14 @@ struct JobRun {
   std::vector<std::vector<double>> cpu_work;
 
   bool is_whole() const { return static_cast<int>(ranks.size()) == world; }
+  const RunActivity& activity(const JobCollective::Member& member) const {
+    return ranks[static_cast<std::size_t>(member.rank)].activities[static_cast<std::size_t>(member.activity)];
+  }
 };
+
+/// The reductions of gradients in a step, in order: those that the backward pass launches. Indices into
+/// `JobRun::collectives`.
+std::vector<std::size_t> gradient_reductions(const JobRun& run, std::size_t step);
 
 /// Joins the traces of a job: checks that they belong together, aligns their clocks by the ends of their
 /// collectives, matches collectives, and separates the contention of kernels with collectives.

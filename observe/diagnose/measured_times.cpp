@@ -8,6 +8,7 @@
 
 #include "observe/diagnose/job_run.hpp"
 #include "observe/diagnose/overlap_with_collectives.hpp"
+#include "readers/kineto/read/merged_spans.hpp"
 #include "sim/base/quantiles.hpp"
 #include "sim/cost/framework_cost.hpp"
 
@@ -99,30 +100,16 @@ namespace {
 
 /// Nanoseconds of each activity during which a collective ran on the same GPU, waiting ones included.
 std::vector<double> overlaps(const RankRun& rank) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> busy;
+  std::vector<Span> communicating;
   for (const auto& activity : rank.activities) {
-    if (activity.work == WorkClass::collective) busy.emplace_back(activity.start, activity.end());
+    if (activity.work == WorkClass::collective) communicating.push_back({activity.start, activity.duration});
   }
-  std::ranges::sort(busy);
-  std::vector<std::pair<std::int64_t, std::int64_t>> merged;
-  for (const auto& span : busy) {
-    if (merged.empty() || span.first > merged.back().second) {
-      merged.push_back(span);
-    } else {
-      merged.back().second = std::max(merged.back().second, span.second);
-    }
-  }
+  const MergedSpans merged{std::move(communicating)};
   std::vector<double> result;
   for (const auto& activity : rank.activities) {
-    std::int64_t sum = 0;
-    if (activity.work != WorkClass::collective) {
-      auto span = std::ranges::lower_bound(merged, activity.start, {},
-                                           &std::pair<std::int64_t, std::int64_t>::second);
-      for (; span != merged.end() && span->first < activity.end(); ++span)
-        sum += std::max<std::int64_t>(
-            0, std::min(activity.end(), span->second) - std::max(activity.start, span->first));
-    }
-    result.push_back(static_cast<double>(sum));
+    const bool is_collective = activity.work == WorkClass::collective;
+    result.push_back(is_collective ? 0
+                                   : static_cast<double>(merged.within({activity.start, activity.duration})));
   }
   return result;
 }

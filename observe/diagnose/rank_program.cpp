@@ -7,6 +7,9 @@
 #include <set>
 #include <string_view>
 
+#include "readers/kineto/read/merged_spans.hpp"
+#include "sim/base/text.hpp"
+
 namespace gradway {
 namespace {
 
@@ -20,32 +23,6 @@ constexpr std::int64_t largest_value = 4096;
 // The driver stages smaller copies from pageable memory and returns at once.
 // @source CUDA Driver API, "API synchronization behavior"
 constexpr std::int64_t staged_copy = 65'536;
-
-bool contains(std::string_view text, std::string_view substring) {
-  return text.find(substring) != std::string_view::npos;
-}
-
-/// Spans without overlap, sorted.
-std::vector<Span> merged(std::vector<Span> spans) {
-  std::ranges::sort(spans, {}, &Span::start);
-  std::vector<Span> result;
-  for (const auto& span : spans) {
-    if (result.empty() || span.start > result.back().end()) {
-      result.push_back(span);
-    } else {
-      result.back().duration = std::max(result.back().end(), span.end()) - result.back().start;
-    }
-  }
-  return result;
-}
-
-std::int64_t overlap(const std::vector<Span>& spans, const Span& with) {
-  std::int64_t sum = 0;
-  auto span = std::ranges::lower_bound(spans, with.start, {}, &Span::end);
-  for (; span != spans.end() && span->start < with.end(); ++span)
-    sum += std::max<std::int64_t>(0, std::min(with.end(), span->end()) - std::max(with.start, span->start));
-  return sum;
-}
 
 /// The operations whose results are values for people: of a tensor they leave one number.
 bool is_reduction(std::string_view operation) {
@@ -123,14 +100,16 @@ class Program {
   /// Compilations cover everything inside of them; waits for a batch do not cover operations.
   void add_parts() {
     std::vector<Span> compilations;
+    std::vector<Span> batches;
     for (const auto& span : trace_.parts) {
       if (!threads_.contains(span.thread)) continue;
       if (span.name.ends_with("(dynamo_timed)")) compilations.push_back(span);
       if (span.name.starts_with("enumerate(DataLoader)") && span.duration >= shortest_wait_for_batch)
-        batches_.push_back(span);
+        batches.push_back(span);
     }
-    for (const auto& compilation : merged(std::move(compilations))) take(compilation, CpuItem::Kind::compile);
-    batches_ = merged(std::move(batches_));
+    for (const auto& compilation : MergedSpans{std::move(compilations)})
+      take(compilation, CpuItem::Kind::compile);
+    batches_ = MergedSpans{std::move(batches)};
   }
 
   /// Moves a time from the work around it to an item of its own.
@@ -152,20 +131,19 @@ class Program {
       }
     }
     const auto moments = moments_of(operations, calls);
-    operations = merged(std::move(operations));
+    const MergedSpans working{std::move(operations)};
     calls.insert(calls.end(), taken_.begin(), taken_.end());
-    calls = merged(std::move(calls));
+    const MergedSpans calling{std::move(calls)};
     for (std::size_t i = 1; i < moments.size(); ++i) {
       const Span between{moments[i - 1], moments[i] - moments[i - 1]};
-      if (between.duration < shortest_wait_for_batch || 2 * overlap(calls, between) > between.duration)
-        continue;
-      const bool takes_batch = 2 * overlap(batches_, between) > between.duration;
-      const bool is_inside = 2 * overlap(operations, between) > between.duration;
+      if (between.duration < shortest_wait_for_batch || calling.cover(between)) continue;
+      const bool takes_batch = batches_.cover(between);
+      const bool is_inside = working.cover(between);
       if (between.duration < (takes_batch && !is_inside ? shortest_wait_for_batch : shortest_pause)) continue;
       take(between, is_inside ? CpuItem::Kind::operation : CpuItem::Kind::pause);
       extras_.back().takes_batch = takes_batch;
     }
-    taken_ = merged(std::move(taken_));
+    not_work_ = MergedSpans{taken_};
   }
 
   /// Begins and ends of all events of threads that launch, and begins of steps, so that a pause on both sides
@@ -230,7 +208,7 @@ class Program {
     const Span between{since, std::max<std::int64_t>(0, traced.call->start - since)};
     CpuItem work{.start = since};
     if (traced.cpu_known || index > 0)
-      work.time = static_cast<double>(std::max<std::int64_t>(0, traced.cpu - overlap(taken_, between)));
+      work.time = static_cast<double>(std::max<std::int64_t>(0, traced.cpu - not_work_.within(between)));
     if (launches_block_) work.time = std::max(0.0, work.time - static_cast<double>(activity.duration));
     items.push_back(work);
     CpuItem launch{.kind = CpuItem::Kind::launch, .start = traced.call->start};
@@ -279,8 +257,9 @@ class Program {
   RankRun& run_;
   std::set<std::int64_t> threads_;  ///< that launch
   std::vector<CpuItem> extras_;
-  std::vector<Span> taken_;    ///< times of `extras_` that are not work
-  std::vector<Span> batches_;  ///< in the data loader's iterator
+  std::vector<Span> taken_;  ///< times of `extras_` that are not work
+  MergedSpans not_work_;     ///< the same
+  MergedSpans batches_;      ///< in the data loader's iterator
   bool launches_block_ = false;
   std::vector<std::int64_t> stream_waits_;
   std::size_t next_wait_ = 0;

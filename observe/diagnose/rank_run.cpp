@@ -16,65 +16,23 @@
 #include "readers/kineto/work/launch_work.hpp"
 #include "readers/kineto/work/operation_work.hpp"
 #include "sim/base/quantiles.hpp"
+#include "sim/base/text.hpp"
 #include "sim/files/text_file.hpp"
 
 namespace gradway {
 namespace {
 
-bool has(std::string_view text, std::string_view substring) {
-  return text.find(substring) != std::string_view::npos;
-}
-
-CollectiveKind collective_kind(std::string_view name) {
-  // Names by torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, or of NCCL's kernels.
-  constexpr std::array kinds{std::pair{"reduce_scatter", CollectiveKind::reduce_scatter},
-                             std::pair{"ReduceScatter", CollectiveKind::reduce_scatter},
-                             std::pair{"allgather", CollectiveKind::all_gather},
-                             std::pair{"all_gather", CollectiveKind::all_gather},
-                             std::pair{"AllGather", CollectiveKind::all_gather},
-                             std::pair{"broadcast", CollectiveKind::broadcast},
-                             std::pair{"Broadcast", CollectiveKind::broadcast},
-                             std::pair{"all_to_all", CollectiveKind::all_to_all},
-                             std::pair{"send", CollectiveKind::send},
-                             std::pair{"recv", CollectiveKind::send},
-                             std::pair{"SendRecv", CollectiveKind::send_recv}};
-  for (const auto& [substring, kind] : kinds) {
-    if (has(name, substring)) return kind;
-  }
-  return CollectiveKind::all_reduce;
-}
-
-/// The precision of a product by the name of its kernel, for traces without shapes. cuBLAS and CUTLASS name
-/// fp32 ("sgemm", "ffma"); kernels that name nothing are those of 16 bits.
-Precision precision_by_name(std::string_view kernel) {
-  if (has(kernel, "bf16") || has(kernel, "f16")) return Precision::bf16;
-  if (uses_tf32(kernel)) return Precision::tf32;
-  constexpr std::array<std::string_view, 4> fp32{"sgemm", "ffma", "f32f32_f32f32_f32", "_f32_aligned"};
-  const bool is_fp32 = std::ranges::any_of(fp32, [&](auto substring) { return has(kernel, substring); });
-  return is_fp32 ? Precision::fp32 : Precision::bf16;
-}
-
-/// Bytes of an element of ProcessGroupNCCL's type "Float", "BFloat16" ...
-double element_size(std::string_view type) {
-  constexpr std::array sizes{std::pair{"Double", 8.0}, std::pair{"Long", 8.0},     std::pair{"Float8", 1.0},
-                             std::pair{"Float", 4.0},  std::pair{"BFloat16", 2.0}, std::pair{"Half", 2.0},
-                             std::pair{"Int", 4.0},    std::pair{"Byte", 1.0},     std::pair{"Char", 1.0}};
-  for (const auto& [name, size] : sizes) {
-    if (type.starts_with(name)) return size;
-  }
-  return 1;
-}
-
 bool is_norm(std::string_view operation, std::string_view kernel) {
-  const bool is_gradient_norm = has(operation, "vector_norm") || has(operation, "foreach_norm");
-  return !is_gradient_norm && (has(operation, "norm") || has(kernel, "_norm") || has(kernel, "Norm"));
+  const bool is_gradient_norm = contains(operation, "vector_norm") || contains(operation, "foreach_norm");
+  return !is_gradient_norm &&
+         (contains(operation, "norm") || contains(kernel, "_norm") || contains(kernel, "Norm"));
 }
 
 WorkClass work_class(const Launch& launch, bool is_kernel, std::string_view operation,
                      std::string_view kernel) {
   if (launch.kind == KernelClass::copy_in) return WorkClass::copy_in;
   if (launch.kind == KernelClass::copy_out) return WorkClass::copy_out;
-  if (is_kernel && has(kernel, "nccl")) return WorkClass::collective;
+  if (is_kernel && is_collective(kernel)) return WorkClass::collective;
   if (launch.phase == ProfiledPhase::optimizer) return WorkClass::optimizer;
   if (launch.kind == KernelClass::matrix) return WorkClass::matrix;
   if (launch.kind == KernelClass::attention) return WorkClass::attention;
@@ -124,13 +82,14 @@ class Reducer {
     added.phase = launch.phase;
     added.work = work_class(launch, is_kernel, operation, kernel);
     const bool is_product = added.work == WorkClass::matrix || added.work == WorkClass::attention;
-    // Exports of Nsight Systems have shapes without types.
+    // Exports of Nsight Systems have shapes without types. Products whose kernel names no type are of 16
+    // bits.
     const bool has_types = trace_.has_shapes && trace_.profiler == Profiler::pytorch;
-    added.precision = !has_types && is_product ? precision_by_name(kernel) : launch.precision;
+    added.precision =
+        !has_types && is_product ? precision_by_name(kernel).value_or(Precision::bf16) : launch.precision;
     added.reads_fp32 =
-        !is_product && (has_types ? launch.precision == Precision::fp32
-                                  : has(kernel, "float") && !has(kernel, "BFloat16") && !has(kernel, "Half"));
-    added.is_pageable = is_copy(added.work) && has(kernel, "Pageable");
+        !is_product && (has_types ? launch.precision : precision_by_name(kernel)) == Precision::fp32;
+    added.is_pageable = is_copy(added.work) && contains(kernel, "Pageable");
     if (added.work == WorkClass::collective) add_collective(activity, kernel, added);
     run_.activities.push_back(added);
     run_.streams = static_cast<int>(streams_.size());
@@ -146,8 +105,8 @@ class Reducer {
       const auto& members = trace_.names.text(recorded.members);
       collective.kind = collective_kind(trace_.names.text(recorded.name));
       collective.group = trace_.names.text(recorded.group) + " " + members;
-      collective.bytes =
-          static_cast<double>(recorded.elements) * element_size(trace_.names.text(recorded.element_type));
+      collective.bytes = static_cast<double>(recorded.elements) *
+                         std::max(1, element_bytes(trace_.names.text(recorded.element_type)));
       collective.ranks = static_cast<std::int32_t>(recorded.ranks);
     }
     added.collective = static_cast<std::int32_t>(run_.collectives.size());

@@ -2,352 +2,272 @@
 #include "observe/diagnose/replay_run.hpp"
 
 #include <algorithm>
-#include <deque>
-#include <limits>
-#include <queue>
-#include <tuple>
+#include <array>
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/base/problem.hpp"
 #include "sim/cost/framework_cost.hpp"
+#include "sim/engine/engine.hpp"
 #include "sim/files/text_file.hpp"
 
 namespace gradway {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
-constexpr double seen_ns = seen_by_host.value() * 1e9;
-
-/// How often the steps are repeated. The last repetition is measured.
-int repetitions(const JobRun& run) {
-  return run.steps >= 4 ? 2 : 3;
-}
-
-struct Event {
-  double time = 0;
-  std::int64_t order = 0;  ///< of creation, which decides between equal times
-  enum class Kind { cpu, begin, end } kind = Kind::cpu;
-  std::int32_t rank = 0;
-  std::int32_t stream = 0;
-  std::int64_t version = 0;  ///< of the stream's kernel; older events are void
-
-  bool operator>(const Event& other) const {
-    return std::tie(time, order) > std::tie(other.time, other.order);
-  }
+/// The ops of a rank so far.
+struct RankOps {
+  std::size_t rank = 0;
+  Seconds gap{};                           ///< between two activities of a stream
+  std::vector<OpId> before_cpu{};          ///< what the CPU's next op waits for
+  Seconds cpu{};                           ///< the CPU's work since then
+  std::vector<std::vector<OpId>> streams;  ///< ends of the activities that were launched on each
+  std::vector<OpId> ends;                  ///< by activity, of the current repetition
+  std::array<std::uint32_t, work_classes> contenders{};
 };
 
-struct Launched {
-  std::int32_t activity = 0;
-  int repetition = 0;
-};
-
-struct StreamState {
-  std::deque<Launched> queue;  ///< the first one runs if `is_running`
-  bool is_running = false;
-  double free = -never;  ///< end of the last activity
-  double remaining = 0;  ///< nanoseconds without contention
-  double since = 0;      ///< time of `remaining`
-  std::int64_t version = 0;
-  std::int64_t launched = 0;
-  std::int64_t finished = 0;
-};
-
-struct RankState {
-  std::size_t step = 0;  ///< counts on through repetitions
-  std::size_t item = 0;
-  bool is_item_done = false;     ///< its time has passed
-  int communicating = 0;         ///< collectives on the GPU
-  int computing = 0;             ///< other activities on the GPU
-  double changed = 0;            ///< time of the last change of these two
-  std::array<double, 3> sums{};  ///< busy, exposed, idle since the measurement began
-  std::vector<StreamState> streams;
-  std::vector<std::int64_t>
-      awaited;  ///< number of finished activities of each stream for which the CPU waits
-  bool waits = false;
-  std::int32_t full = -1;     ///< stream whose queue the CPU waits for
-  std::vector<int> finished;  ///< repetitions of each activity that have ended
-};
-
-/// Members that have reached a collective, in one repetition.
-struct Rendezvous {
-  std::vector<std::tuple<std::int32_t, std::int32_t, std::int64_t>> waiting;  ///< rank, stream, version
-  std::size_t arrived = 0;
-};
-
-class Replay {
+/// The traced steps of a job, repeated, as ops. Ops of a GPU's work have the repetition as step of their
+/// origin.
+class ReplayGraph {
  public:
-  Replay(const JobRun& run, const RunTimes& times)
+  ReplayGraph(const JobRun& run, const RunTimes& times)
       : run_{run},
         times_{times},
-        repetitions_{repetitions(run)},
-        ranks_(run.ranks.size()),
-        meetings_(run.collectives.size() * static_cast<std::size_t>(repetitions_)),
-        ends_(static_cast<std::size_t>(repetitions_), 0.0),
-        states_(run.ranks.size()) {
-    for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      ranks_[r].streams.resize(static_cast<std::size_t>(run.ranks[r].streams));
-      ranks_[r].finished.resize(run.ranks[r].activities.size());
-      activities_ += run.ranks[r].activities.size();
-      auto& launches = launches_.emplace_back(run.ranks[r].activities.size());
-      for (const auto& step : run.ranks[r].steps) {
-        for (const auto& item : step.items) {
-          if (item.kind == CpuItem::Kind::launch) launches[static_cast<std::size_t>(item.activity)] = &item;
-        }
-      }
-      push(0, Event::Kind::cpu, r, 0, 0);
-    }
+        repetitions_{run.steps >= 4 ? 2 : 3},
+        no_resources_{graph_.add_path({})},
+        transfers_(run.collectives.size() * static_cast<std::size_t>(repetitions_)) {
+    std::size_t activities = 0;
+    for (const auto& rank : run.ranks) activities += rank.activities.size();
+    activities *= static_cast<std::size_t>(repetitions_);
+    constexpr std::size_t ops = 2;  // of an activity: its launch and itself
+    constexpr std::size_t edges = 4;
+    graph_.reserve(ops * activities, edges * activities);
+    for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) add_rank(rank);
   }
 
-  ReplayedRun result() {
-    while (!events_.empty()) {
-      const auto event = events_.top();
-      events_.pop();
-      now_ = event.time;
-      const auto rank = static_cast<std::size_t>(event.rank);
-      const auto stream = static_cast<std::size_t>(event.stream);
-      if (event.kind == Event::Kind::cpu) {
-        run_cpu(rank);
-      } else if (event.version == ranks_[rank].streams[stream].version) {
-        event.kind == Event::Kind::begin ? try_begin(rank, stream) : finish(rank, stream);
-      }
-    }
-    if (ended_ != activities_ * static_cast<std::size_t>(repetitions_))
-      refuse_at(Where{run_.ranks.front().file, 0, 0, 0, {}},
-                "the ranks of these traces wait for each other: their collectives are in different orders",
-                "give the traces of the same steps of one job");
-    const auto steps = static_cast<double>(run_.steps);
-    const auto last = static_cast<std::size_t>(repetitions_) - 1;
-    const auto seconds = [&](double nanoseconds) { return Seconds{nanoseconds / steps / 1e9}; };
-    ReplayedRun replayed{.step = seconds(ends_[last] - ends_[last - 1])};
-    for (auto& rank : ranks_) {
-      replayed.busy.push_back(seconds(rank.sums[0]));
-      replayed.exposed.push_back(seconds(rank.sums[1]));
-      replayed.idle.push_back(replayed.step - replayed.busy.back() - replayed.exposed.back());
-    }
-    for (auto& states : states_) {
-      for (auto& state : states)
-        state.from = std::max(Seconds{}, state.from - from_nanoseconds(ends_[last - 1]));
-    }
-    replayed.states = std::move(states_);
-    return replayed;
-  }
+  const OpGraph& ops() const { return graph_; }
+  int last_repetition() const { return repetitions_ - 1; }
 
  private:
-  void push(double time, Event::Kind kind, std::size_t rank, std::size_t stream, std::int64_t version) {
-    events_.push(
-        {time, order_++, kind, static_cast<std::int32_t>(rank), static_cast<std::int32_t>(stream), version});
-  }
-
-  const RunActivity& activity(std::size_t rank, const Launched& launched) const {
-    return run_.ranks[rank].activities[static_cast<std::size_t>(launched.activity)];
-  }
-
-  void run_cpu(std::size_t r) {
-    auto& state = ranks_[r];
-    const auto& rank = run_.ranks[r];
-    while (state.step < rank.steps.size() * static_cast<std::size_t>(repetitions_)) {
-      const auto step = state.step % rank.steps.size();
-      const auto& items = rank.steps[step].items;
-      if (state.item == items.size()) {
-        ++state.step;
-        state.item = 0;
-        continue;
+  void add_rank(std::size_t number) {
+    const auto& rank = run_.ranks[number];
+    RankOps ops{.rank = number,
+                .gap = from_nanoseconds(rank.gap * profiled_pause_share),
+                .streams = std::vector<std::vector<OpId>>(static_cast<std::size_t>(rank.streams)),
+                .ends = std::vector<OpId>(rank.activities.size(), OpId{0})};
+    add_contenders(ops);
+    for (int repetition = 0; repetition < repetitions_; ++repetition) {
+      for (std::size_t step = 0; step < rank.steps.size(); ++step) {
+        const auto& items = rank.steps[step].items;
+        for (std::size_t i = 0; i < items.size(); ++i)
+          add_item(ops, items[i], times_.cpu[number][step][i], repetition);
       }
-      const auto& item = items[state.item];
-      const auto time = times_.cpu[r][step][state.item];
-      if (!state.is_item_done) {
-        if (item.kind == CpuItem::Kind::launch) {
-          if (!launch(r, item, static_cast<int>(state.step / rank.steps.size()))) return;
-        } else if (item.kind == CpuItem::Kind::wait) {
-          if (time >= 0 && must_wait(r, item)) return;
-        } else if (time > 0) {
-          state.is_item_done = true;
-          return push(now_ + time, Event::Kind::cpu, r, 0, 0);
-        }
-      }
-      state.is_item_done = false;
-      ++state.item;
     }
   }
 
-  /// @return whether the queue had room
-  bool launch(std::size_t r, const CpuItem& item, int repetition) {
-    auto& state = ranks_[r];
-    const auto s = run_.ranks[r].activities[static_cast<std::size_t>(item.activity)].stream;
-    auto& stream = state.streams[static_cast<std::size_t>(s)];
-    if (stream.launched - stream.finished >= launch_queue_depth) {
-      state.full = s;
-      return false;
+  /// Collectives slow kernels down by class, not the other way round: their transfers are as measured.
+  void add_contenders(RankOps& ops) {
+    const std::vector gpus{static_cast<std::uint32_t>(ops.rank)};
+    const bool communicates = !run_.ranks[ops.rank].collectives.empty();
+    for (std::size_t work = 0; work < work_classes; ++work) {
+      const bool is_collective = work == static_cast<std::size_t>(WorkClass::collective);
+      const auto kind = is_collective ? Contender::Kind::collective : Contender::Kind::kernel;
+      const auto slow_down = is_collective ? 1 : run_.slow_down[work];
+      ops.contenders[work] = communicates && (is_collective || slow_down > 1)
+                                 ? graph_.add_contender({kind, slow_down, gpus})
+                                 : Op::absent;
     }
-    ++stream.launched;
-    stream.queue.push_back({item.activity, repetition});
-    if (stream.queue.size() == 1) try_begin(r, static_cast<std::size_t>(s));
-    return true;
   }
 
-  bool must_wait(std::size_t r, const CpuItem& item) {
-    auto& state = ranks_[r];
-    state.awaited.assign(state.streams.size(), 0);
-    for (std::size_t s = 0; s < state.streams.size(); ++s) {
-      if (item.stream < 0 || item.stream == static_cast<int>(s)) state.awaited[s] = state.streams[s].launched;
+  /// @param time of the item; waits that are left out are negative
+  void add_item(RankOps& ops, const CpuItem& item, double time, int repetition) {
+    if (item.kind == CpuItem::Kind::launch) {
+      launch(ops, item, repetition);
+    } else if (item.kind != CpuItem::Kind::wait) {
+      ops.cpu += from_nanoseconds(time);
+    } else if (time >= 0) {
+      wait(ops, item.stream);
     }
-    state.waits = !is_reached(state);
-    if (state.waits) state.is_item_done = true;
-    return state.waits;
   }
 
-  static bool is_reached(const RankState& state) {
-    for (std::size_t s = 0; s < state.streams.size(); ++s) {
-      if (state.streams[s].finished < state.awaited[s]) return false;
+  OpId add(const Op& op, std::span<const OpId> after) {
+    const auto id = graph_.add(op);
+    for (const auto before : after) graph_.add_edge(before, id);
+    return id;
+  }
+
+  static Op delay(Seconds time) {
+    Op op;
+    op.kind = OpKind::delay;
+    op.latency = time;
+    return op;
+  }
+
+  /// The CPU does its work so far before what comes next.
+  void work(RankOps& ops) {
+    if (ops.cpu <= Seconds{} && ops.before_cpu.size() == 1) return;
+    ops.before_cpu = {add(delay(std::exchange(ops.cpu, {})), ops.before_cpu)};
+  }
+
+  /// @param stream -1: all
+  void wait(RankOps& ops, int stream) {
+    work(ops);
+    std::vector<OpId> awaited;
+    for (std::size_t s = 0; s < ops.streams.size(); ++s) {
+      if ((stream < 0 || stream == static_cast<int>(s)) && !ops.streams[s].empty())
+        awaited.push_back(ops.streams[s].back());
     }
-    return true;
+    if (!awaited.empty()) ops.before_cpu.push_back(add(delay(seen_by_host), awaited));
   }
 
-  bool depends(std::size_t r, const Launched& launched) const {
-    const auto& item = *launches_[r][static_cast<std::size_t>(launched.activity)];
-    const auto& rank = run_.ranks[r];
-    const auto first = static_cast<std::size_t>(item.first_dependence);
-    for (std::size_t i = 0; i < static_cast<std::size_t>(item.dependences); ++i) {
-      const auto on = rank.dependences[first + i];
-      if (ranks_[r].finished[static_cast<std::size_t>(on)] <= launched.repetition) return true;
+  void launch(RankOps& ops, const CpuItem& item, int repetition) {
+    const auto& rank = run_.ranks[ops.rank];
+    const auto number = static_cast<std::size_t>(item.activity);
+    const auto& activity = rank.activities[number];
+    work(ops);
+    auto& stream = ops.streams[static_cast<std::size_t>(activity.stream)];
+    std::vector<OpId> after = ops.before_cpu;
+    if (!stream.empty()) after.push_back(stream.back());
+    const auto dependences = std::span{rank.dependences}.subspan(
+        static_cast<std::size_t>(item.first_dependence), static_cast<std::size_t>(item.dependences));
+    for (const auto dependence : dependences) after.push_back(ops.ends[static_cast<std::size_t>(dependence)]);
+    ops.ends[number] = activity.work == WorkClass::collective ? add_collective(ops, number, after, repetition)
+                                                              : add_kernel(ops, number, after, repetition);
+    stream.push_back(ops.ends[number]);
+    constexpr auto depth = static_cast<std::size_t>(launch_queue_depth);
+    if (stream.size() >= depth) ops.before_cpu.push_back(stream[stream.size() - depth]);
+  }
+
+  static Origin origin(const RankOps& ops, Activity activity, int repetition) {
+    return {.actor = static_cast<std::int32_t>(ops.rank), .step = repetition, .activity = activity};
+  }
+
+  /// A flow of a second a second of its own, which only contention slows.
+  Op flow(Seconds time, std::uint32_t contender) const {
+    Op op;
+    op.kind = OpKind::flow;
+    op.amount = time.value();
+    op.cap = 1;
+    op.path = no_resources_;
+    op.contender = contender;
+    return op;
+  }
+
+  OpId add_kernel(const RankOps& ops, std::size_t number, std::span<const OpId> after, int repetition) {
+    const auto time = from_nanoseconds(times_.gpu[ops.rank][number]);
+    const auto work = static_cast<std::size_t>(run_.ranks[ops.rank].activities[number].work);
+    Op op;
+    if (time > Seconds{}) {
+      const auto contender = ops.contenders[work];
+      op = contender == Op::absent ? delay(time) : flow(time, contender);
+      op.latency += ops.gap;
     }
-    return false;
+    op.origin = origin(ops, Activity::kernel, repetition);
+    return add(op, after);
   }
 
-  void try_begin(std::size_t r, std::size_t s) {
-    auto& stream = ranks_[r].streams[s];
-    if (stream.is_running || stream.queue.empty() || depends(r, stream.queue.front())) return;
-    const auto& launched = stream.queue.front();
-    const bool is_removed = times_.gpu[r][static_cast<std::size_t>(launched.activity)] <= 0;
-    const auto earliest = stream.free + (is_removed ? 0 : run_.ranks[r].gap * profiled_pause_share);
-    if (earliest > now_) return push(earliest, Event::Kind::begin, r, s, ++stream.version);
-    const auto& begins = activity(r, launched);
-    stream.is_running = true;
-    ++stream.version;
-    if (begins.work == WorkClass::collective) return begin_collective(r, s, launched, begins);
-    count(r, 0, 1);
-    stream.remaining = times_.gpu[r][static_cast<std::size_t>(launched.activity)];
-    stream.since = now_;
-    push(now_ + stream.remaining * slowed(r, begins), Event::Kind::end, r, s, stream.version);
-  }
-
-  double slowed(std::size_t r, const RunActivity& kernel) const {
-    return ranks_[r].communicating > 0 ? run_.slow_down[static_cast<std::size_t>(kernel.work)] : 1;
-  }
-
-  void begin_collective(std::size_t r, std::size_t s, const Launched& launched, const RunActivity& begins) {
-    change_communicating(r, 1);
-    const auto number =
-        static_cast<std::size_t>(run_.collective_of[r][static_cast<std::size_t>(begins.collective)]);
-    const auto& collective = run_.collectives[number];
-    auto& meeting =
-        meetings_[static_cast<std::size_t>(launched.repetition) * run_.collectives.size() + number];
-    const auto version = ranks_[r].streams[s].version;
+  /// A member that waits for the others occupies its GPU from when it comes until the transfer has ended.
+  OpId add_collective(const RankOps& ops, std::size_t number, std::span<const OpId> after, int repetition) {
+    const auto& activity = run_.ranks[ops.rank].activities[number];
+    const auto index =
+        static_cast<std::size_t>(run_.collective_of[ops.rank][static_cast<std::size_t>(activity.collective)]);
+    const auto& members = run_.collectives[index].members;
     const auto member =
-        std::ranges::find(collective.members, static_cast<std::int32_t>(r), &JobCollective::Member::rank);
+        std::ranges::find(members, static_cast<std::int32_t>(ops.rank), &JobCollective::Member::rank);
+    const auto arrival = add(delay(ops.gap), after);
+    const auto transfer = transfer_of(index, repetition);
+    graph_.add_edge(arrival, transfer);
+    const auto contender = ops.contenders[static_cast<std::size_t>(WorkClass::collective)];
+    Op op;
     if (member->waits) {
-      meeting.waiting.emplace_back(r, s, version);
+      op.kind = OpKind::hold;
+      op.contender = contender;
+      op.until = static_cast<std::uint32_t>(transfer.index());
     } else {
-      push(now_ + times_.gpu[r][static_cast<std::size_t>(launched.activity)], Event::Kind::end, r, s,
-           version);
+      op = flow(from_nanoseconds(times_.gpu[ops.rank][number]), contender);
     }
-    if (++meeting.arrived < collective.members.size()) return;
-    for (const auto& [rank, stream, its] : meeting.waiting)
-      push(now_ + times_.transfer[number], Event::Kind::end, static_cast<std::size_t>(rank),
-           static_cast<std::size_t>(stream), its);
+    op.origin = origin(ops, Activity::collective, repetition);
+    const auto occupied = add(op, std::span{&arrival, 1});
+    return member->waits ? transfer : occupied;
   }
 
-  /// Kernels that run now take longer, or no longer, from now on.
-  void change_communicating(std::size_t r, int difference) {
-    auto& state = ranks_[r];
-    const bool changes = (state.communicating == 0) != (state.communicating + difference == 0);
-    for (auto& stream : state.streams) {
-      if (!changes || !stream.is_running) continue;
-      const auto& runs = activity(r, stream.queue.front());
-      if (runs.work == WorkClass::collective) continue;
-      stream.remaining -= (now_ - stream.since) / slowed(r, runs);
-      stream.since = now_;
-    }
-    count(r, difference, 0);
-    for (std::size_t s = 0; changes && s < state.streams.size(); ++s) {
-      auto& stream = state.streams[s];
-      if (!stream.is_running || activity(r, stream.queue.front()).work == WorkClass::collective) continue;
-      push(now_ + std::max(0.0, stream.remaining) * slowed(r, activity(r, stream.queue.front())),
-           Event::Kind::end, r, s, ++stream.version);
-    }
-  }
-
-  /// Sums what the GPU did since the last change, once the last repetition began.
-  void count(std::size_t r, int communicating, int computing) {
-    auto& state = ranks_[r];
-    const auto time = now_ - std::max(state.changed, measured_from_);
-    if (time > 0 && measured_from_ < never) {
-      if (state.computing > 0) state.sums[0] += time;
-      if (state.computing == 0 && state.communicating > 0) state.sums[1] += time;
-    }
-    state.changed = now_;
-    state.communicating += communicating;
-    state.computing += computing;
-    if (measured_from_ == never) {
-      states_[r].clear();  // Only the last state before the measurement matters.
-    }
-    states_[r].push_back({from_nanoseconds(now_), state.computing > 0, state.communicating > 0});
-  }
-
-  void finish(std::size_t r, std::size_t s) {
-    auto& state = ranks_[r];
-    auto& stream = state.streams[s];
-    const auto launched = stream.queue.front();
-    const auto& done = activity(r, launched);
-    stream.is_running = false;
-    stream.free = now_;
-    stream.queue.pop_front();
-    ++stream.finished;
-    state.finished[static_cast<std::size_t>(launched.activity)] = launched.repetition + 1;
-    if (done.work == WorkClass::collective) {
-      change_communicating(r, -1);
-    } else {
-      count(r, 0, -1);
-    }
-    note_end(launched.repetition);
-    for (std::size_t waiting = 0; waiting < state.streams.size(); ++waiting) try_begin(r, waiting);
-    if (state.waits && is_reached(state)) {
-      state.waits = false;
-      push(now_ + seen_ns, Event::Kind::cpu, r, 0, 0);
-    } else if (state.full == static_cast<int>(s)) {
-      state.full = -1;
-      push(now_, Event::Kind::cpu, r, 0, 0);
-    }
-  }
-
-  /// The last repetition is measured from the end of the GPU's work of the one before.
-  void note_end(int repetition) {
-    ends_[static_cast<std::size_t>(repetition)] = std::max(ends_[static_cast<std::size_t>(repetition)], now_);
-    ++ended_;
-    if (repetition == repetitions_ - 2 && ++ended_before_ == activities_) measured_from_ = now_;
+  /// The op of a collective's transfer, after all its members have come.
+  OpId transfer_of(std::size_t collective, int repetition) {
+    auto& transfer = transfers_[static_cast<std::size_t>(repetition) * run_.collectives.size() + collective];
+    if (!transfer) transfer = graph_.add(delay(from_nanoseconds(times_.transfer[collective])));
+    return *transfer;
   }
 
   const JobRun& run_;
   const RunTimes& times_;
   int repetitions_;
-  double now_ = 0;
-  std::int64_t order_ = 0;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::vector<RankState> ranks_;
-  std::vector<Rendezvous> meetings_;
-  std::vector<std::vector<const CpuItem*>> launches_;  ///< by rank and activity
-  std::size_t activities_ = 0;                         ///< of all ranks
-  std::vector<double> ends_;                           ///< by repetition
-  std::vector<std::vector<GpuState>> states_;
-  std::size_t ended_ = 0;         ///< activities
-  std::size_t ended_before_ = 0;  ///< of the last repetition but one
-  double measured_from_ = never;
+  OpGraph graph_;
+  std::uint32_t no_resources_;
+  std::vector<std::optional<OpId>> transfers_;  ///< by repetition and collective
 };
+
+Timeline timeline_of(const ReplayGraph& graph, const JobRun& run) {
+  try {
+    return choose_engine("auto").engine->run({}, graph.ops());
+  } catch (const SimulationError&) {
+    refuse_at(Where{run.ranks.front().file, 0, 0, 0, {}},
+              "the ranks of these traces wait for each other: their collectives are in different orders",
+              "give the traces of the same steps of one job");
+  }
+}
+
+/// The last repetition lasts from the end of the GPUs' work of the one before to the end of its own.
+Interval last_repetition(const ReplayGraph& graph, const Timeline& timeline) {
+  Interval last;
+  for (std::size_t i = 0; i < graph.ops().size(); ++i) {
+    const auto& origin = graph.ops().op(OpId{i}).origin;
+    if (origin.activity == Activity::marker) continue;
+    if (origin.step == graph.last_repetition() - 1) last.start = std::max(last.start, timeline.end[i]);
+    if (origin.step == graph.last_repetition()) last.end = std::max(last.end, timeline.end[i]);
+  }
+  return last;
+}
+
+Seconds step_of(const Interval& repetition, const JobRun& run) {
+  return (repetition.end - repetition.start) / static_cast<double>(run.steps);
+}
 
 }  // namespace
 
+Seconds replayed_step(const JobRun& run, const RunTimes& times) {
+  const ReplayGraph graph{run, times};
+  return step_of(last_repetition(graph, timeline_of(graph, run)), run);
+}
+
 ReplayedRun replay_run(const JobRun& run, const RunTimes& times) {
-  return Replay{run, times}.result();
+  const ReplayGraph graph{run, times};
+  const auto timeline = timeline_of(graph, run);
+  const auto last = last_repetition(graph, timeline);
+  ReplayedRun replayed{.step = step_of(last, run)};
+  replayed.work.resize(run.ranks.size());
+  for (std::size_t i = 0; i < graph.ops().size(); ++i) {
+    const auto& op = graph.ops().op(OpId{i});
+    const auto& origin = op.origin;
+    const bool is_work = origin.activity == Activity::kernel || origin.activity == Activity::collective;
+    if (!is_work || origin.step != graph.last_repetition() || op.kind == OpKind::join) continue;
+    // A kernel's op begins with the gap before it.
+    const auto gap = origin.activity == Activity::kernel
+                         ? run.ranks[static_cast<std::size_t>(origin.actor)].gap * profiled_pause_share
+                         : 0;
+    replayed.work[static_cast<std::size_t>(origin.actor)].push_back(
+        {std::max(Seconds{}, timeline.start[i] + from_nanoseconds(gap) - last.start),
+         timeline.end[i] - last.start,
+         origin.activity == Activity::kernel ? replayed_kernels : replayed_collectives});
+  }
+  const auto steps = static_cast<double>(run.steps);
+  for (const auto& work : replayed.work) {
+    const auto times_of_kinds = split_time(work, replayed_work_kinds, {}, last.end - last.start);
+    replayed.busy.push_back(times_of_kinds[replayed_kernels] / steps);
+    replayed.exposed.push_back(times_of_kinds[replayed_collectives] / steps);
+    replayed.idle.push_back(times_of_kinds[replayed_work_kinds] / steps);
+  }
+  return replayed;
 }
 
 }  // namespace gradway

@@ -73,6 +73,9 @@ class Writer {
                                   time_text(diagnosis_.measured), time_text(diagnosis_.replayed))
                     : fmt::format("{} without the profiler, by a replay", time_text(diagnosis_.replayed)));
     row("expected", fmt::format("{} without what was found", time_text(diagnosis_.expected)));
+    if (const auto& elsewhere = diagnosis_.elsewhere)
+      row("elsewhere", fmt::format("{} expected on {}, with its collectives by NCCL's model",
+                                   time_text(elsewhere->step), elsewhere->platform));
     if (basis_.step)
       row("predicted", fmt::format("{} (90 % prediction interval: {})", time_text(basis_.step->time),
                                    range_text(basis_.step->low, basis_.step->high)));
@@ -274,11 +277,14 @@ Json times_json(const DiagnosisBasis& basis, const Diagnosis& diagnosis) {
             {"expected_s", diagnosis.expected.value()},
             {"unexplained_s", diagnosis.unexplained().value()},
             {"cpu_share", diagnosis.cpu_share},
-            {"predicted", nullptr}};
+            {"predicted", nullptr},
+            {"elsewhere", nullptr}};
   if (basis.step)
     json["predicted"] = {{"step_time_s", basis.step->time.value()},
                          {"low_s", basis.step->low.value()},
                          {"high_s", basis.step->high.value()}};
+  if (const auto& elsewhere = diagnosis.elsewhere)
+    json["elsewhere"] = {{"platform", elsewhere->platform}, {"expected_s", elsewhere->step.value()}};
   return json;
 }
 

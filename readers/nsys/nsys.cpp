@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "readers/kineto/read/read_trace.hpp"
+#include "readers/kineto/work/kernel_name.hpp"
 #include "readers/nsys/database.hpp"
 #include "readers/nsys/export_rows.hpp"
 #include "readers/nsys/nccl_ranges.hpp"
@@ -269,7 +270,7 @@ class Export {
       if (call != calls_.end()) {
         set_types(call->second, name == nullptr ? operand_type("") : name->type);
         launches_[row.process].push_back(call->second.second);
-        if (event.name.find("nccl") != std::string::npos) set_collective(call->second, row.process, event);
+        if (is_collective(event.name)) set_collective(call->second, row.process, event);
       }
       emit(row, event, sink_of(row.process));
     }
@@ -368,9 +369,8 @@ class Export {
     kernel.collective = kernel.name.substr(0, kernel.name.find('('));
     if (const auto nccl_call = nccl_.call_at(call)) {
       const auto ranks = nccl_.ranks_of(process, nccl_call->communicator);
-      const bool is_part =
-          kernel.name.find("AllGather") != std::string::npos ||
-          kernel.name.find("ReduceScatter") != std::string::npos;  // NCCL counts a rank's part.
+      const auto kind = collective_kind(kernel.name);  // NCCL counts a rank's part of these two.
+      const bool is_part = kind == CollectiveKind::all_gather || kind == CollectiveKind::reduce_scatter;
       kernel.group = fmt::format("{:x}", static_cast<std::uint64_t>(nccl_call->communicator));
       kernel.group_size = ranks;
       kernel.element_type = "Byte";
@@ -379,7 +379,7 @@ class Export {
         kernel.elements = nccl_call->bytes * factor;
       return;
     }
-    kernel.element_type = nccl_type(kernel.collective);
+    kernel.element_type = element_type_of(kernel.collective);
     if (kernel.element_type.empty()) return;
     visit_ranges(call, [&](const Range& range) {
       const auto& name = range.text->name;

@@ -47,14 +47,8 @@ struct NvtxRange {
 NvtxRange nvtx_range(std::string_view text);
 
 /// Type of a kernel's floating-point operands as PyTorch prints it ("float", "c10::BFloat16", "c10::Half"),
-/// from the kernel's name: names of cuBLAS and CUTLASS state it, and PyTorch's own kernels are templates of
-/// it. A kernel whose name does not state it is taken as fp32.
+/// by its name. A kernel whose name does not state it is taken as fp32.
 std::string_view operand_type(std::string_view kernel);
-
-/// Type of a collective's elements as PyTorch's profiler names it ("BFloat16"), by the name of NCCL's kernel;
-/// empty if it does not say.
-/// @source NCCL 2.28.9, src/device/generate.py
-std::string_view nccl_type(std::string_view kernel);
 
 /// Elements of the largest tensor. @param shapes as in `NvtxRange`
 std::int64_t largest_operand(std::string_view shapes);

@@ -6,6 +6,9 @@
 #include <charconv>
 #include <string>
 
+#include "readers/kineto/work/kernel_name.hpp"
+#include "sim/base/text.hpp"
+
 namespace gradway {
 namespace {
 
@@ -28,11 +31,6 @@ std::string list_at(std::string_view text) {
   return "";
 }
 
-bool has_any(std::string_view text, std::initializer_list<std::string_view> fragments) {
-  return std::ranges::any_of(fragments,
-                             [&](auto fragment) { return text.find(fragment) != std::string_view::npos; });
-}
-
 }  // namespace
 
 NvtxRange nvtx_range(std::string_view text) {
@@ -42,7 +40,7 @@ NvtxRange nvtx_range(std::string_view text) {
   range.name = text.substr(0, end);
   // Names of PyTorch's own annotations: "Optimizer.step#SGD.step", "enumerate(DataLoader)#...".
   const auto is_annotation = range.name.find('#') != std::string::npos;
-  range.is_operation = !is_annotation && (end < text.size() || has_any(range.name, {"::"}));
+  range.is_operation = !is_annotation && (end < text.size() || contains(range.name, "::"));
   if (const auto sizes = text.find(marks[2]); sizes != std::string_view::npos)
     range.shapes = list_at(text.substr(sizes + marks[2].size()));
   if (const auto number = text.find(marks[0]); number != std::string_view::npos) {
@@ -53,21 +51,9 @@ NvtxRange nvtx_range(std::string_view text) {
 }
 
 std::string_view operand_type(std::string_view kernel) {
-  if (has_any(kernel, {"bf16", "BFloat16", "bfloat16"})) return "c10::BFloat16";
-  if (has_any(kernel, {"f16", "fp16", "Half", "half", "hgemm"})) return "c10::Half";
-  return "float";
-}
-
-std::string_view nccl_type(std::string_view kernel) {
-  constexpr std::array types{
-      std::pair{"_bf16", "BFloat16"}, std::pair{"_f16", "Half"},  std::pair{"_f32", "Float"},
-      std::pair{"_f64", "Double"},    std::pair{"_f8", "Float8"}, std::pair{"_i32", "Int"},
-      std::pair{"_u32", "Int"},       std::pair{"_i64", "Long"},  std::pair{"_u64", "Long"},
-      std::pair{"_i8", "Char"},       std::pair{"_u8", "Byte"}};
-  for (const auto& [part, type] : types) {
-    if (kernel.find(part) != std::string_view::npos) return type;
-  }
-  return "";
+  const auto precision = precision_by_name(kernel);
+  if (precision == Precision::bf16) return "c10::BFloat16";
+  return precision == Precision::fp16 ? "c10::Half" : "float";
 }
 
 std::int64_t largest_operand(std::string_view shapes) {

@@ -269,6 +269,15 @@ TEST_CASE("a drafted scenario predicts the step that was measured", "[cli][diagn
   REQUIRE(run.status == 0);
   const auto step = nlohmann::json::parse(run.output)["metrics"]["step_time_s"].get<double>();
   CHECK(step * 1e3 == Approx(152.41).epsilon(0.03));  // measured without the profiler
+
+  // On another network, the scenario and the traces give the same step.
+  const auto elsewhere = json_of(
+      {traces + "healthy-r0.json.gz", traces + "healthy-r1.json.gz", "--on", "aws-p5.4xlarge"})["step"];
+  CHECK(elsewhere["elsewhere"]["platform"] == "aws-p5.4xlarge");
+  const auto moved = run_gradway({"run", file, "--set", "platform=aws-p5.4xlarge", "--json"});
+  REQUIRE(moved.status == 0);
+  CHECK(elsewhere["elsewhere"]["expected_s"].get<double>() ==
+        Approx(nlohmann::json::parse(moved.output)["metrics"]["step_time_s"].get<double>()).epsilon(0.05));
 }
 
 TEST_CASE("a scenario is drafted from an export with PyTorch's operations", "[cli][diagnose][nsys]") {
@@ -300,6 +309,9 @@ TEST_CASE("a platform with other GPUs than the traces is refused", "[cli][diagno
   CHECK_THAT(other.errors,
              Equals(trace + ": error: the trace is of h100-sxm, but platform 'h200-2x' has h200\n"
                             "  hint: leave it out, or name another one: aws-p5.48xlarge\n"));
+  const auto elsewhere = diagnose({trace, "--on", "h200-2x"});
+  CHECK(elsewhere.status == 2);
+  CHECK(elsewhere.errors == other.errors);
   // A mistyped name is reported before any trace is read.
   const auto mistyped = diagnose({"no-such-trace.json", "--platform", "h20-2x"});
   CHECK(mistyped.status == 2);

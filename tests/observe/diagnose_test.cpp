@@ -468,3 +468,31 @@ TEST_CASE("a single rank's trace shows slow collectives by their channels only",
   REQUIRE(slow.causes.size() == 1);
   CHECK(slow.causes[0].kind == CauseKind::slow_transport);
 }
+
+TEST_CASE("on another network, a step is longer by what its exposed collectives take longer",
+          "[study][diagnose]") {
+  constexpr double transfer = 4e6;  // nanoseconds
+  std::vector<MadeRank> ranks;
+  for (int rank = 0; rank < 16; ++rank)
+    ranks.push_back({.rank = rank, .ranks = 16, .all_reduce = 300e6, .transfer = transfer});
+  const auto run = made_job(ranks);
+  const auto here = basis_on("dgx-h100", 16);
+  const auto same = diagnose(run, here, std::nullopt, &here);
+  CHECK(same.elsewhere->step == same.expected);
+
+  const auto there = basis_on("gcp-a3-highgpu-8g", 16);
+  const auto time_on = [&](const DiagnosisBasis& basis) {
+    return *CollectiveExpectations{basis}.time(run.collectives.front());
+  };
+  const auto ratio = time_on(there) / time_on(here);
+  CHECK(ratio > 2);
+  const auto moved = diagnose(run, here, std::nullopt, &there);
+  CHECK(moved.elsewhere->platform == "gcp-a3-highgpu-8g");
+  CHECK(moved.expected == same.expected);
+  // The second and the third step wait for the collective of the one before.
+  const auto exposed = milliseconds(same.classes.back().expected) * 2 / 3;
+  CHECK(milliseconds(moved.elsewhere->step - moved.expected) == Approx(exposed * (ratio - 1)));
+
+  CHECK_THROWS_WITH(diagnose(made_job({MadeRank{}}), here, std::nullopt, &there),
+                    Contains("no collective of these traces can be moved to gcp-a3-highgpu-8g"));
+}

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "readers/kineto/work/launch_work.hpp"
+#include "readers/kineto/work/operation_work.hpp"
 
 using namespace gradway;
 
@@ -48,6 +49,29 @@ TEST_CASE("TF32 shows in the names of kernels", "[import][work]") {
   CHECK(uses_tf32("cutlass_80_tensorop_s1688gemm_128x128_16x4_nn_align4"));
   CHECK_FALSE(uses_tf32("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n"));
   CHECK_FALSE(uses_tf32("cutlass_80_simt_sgemm_256x128_8x4_nt_align1"));
+}
+
+TEST_CASE("names of kernels say the precision of their operands", "[import][work]") {
+  CHECK(precision_by_name("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n") == Precision::bf16);
+  CHECK(precision_by_name("void gemvNSP_kernel<__nv_bfloat16, __nv_bfloat16, float>()") == Precision::bf16);
+  CHECK(precision_by_name("turing_fp16_s1688gemm_fp16_128x128_ldg8_f2f_tn") == Precision::fp16);
+  CHECK(precision_by_name("sm90_xmma_gemm_f32f32_tf32f32_f32_nn_n") == Precision::tf32);
+  CHECK(precision_by_name("ampere_sgemm_128x64_tn") == Precision::fp32);
+  CHECK(precision_by_name("void at::native::elementwise_kernel<float>()") == Precision::fp32);
+  CHECK_FALSE(precision_by_name("nvjet_tst_128x256_64x4_1x2_h_bz_coopB_TNT"));
+}
+
+TEST_CASE("names of NCCL's kernels say the collective and the type of its elements", "[import][work]") {
+  CHECK(is_collective("ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)"));
+  CHECK_FALSE(is_collective("ampere_sgemm_128x64_tn"));
+  CHECK(collective_kind("ncclDevKernel_AllGather_RING_LL") == CollectiveKind::all_gather);
+  CHECK(collective_kind("_reduce_scatter_base") == CollectiveKind::reduce_scatter);
+  CHECK(collective_kind("ncclDevKernel_AllReduce_Sum_bf16_RING_LL") == CollectiveKind::all_reduce);
+  for (const auto& [kernel, bytes] :
+       {std::pair{"ncclDevKernel_AllReduce_Sum_bf16_RING_LL", 2},
+        std::pair{"ncclDevKernel_AllReduce_Sum_f32_TREE_LL", 4},
+        std::pair{"ncclDevKernel_AllReduce_Sum_f8e4m3_RING_LL", 1}, std::pair{"ncclDevKernel_SendRecv", 0}})
+    CHECK(element_bytes(element_type_of(kernel)) == bytes);
 }
 
 TEST_CASE("a kernel has a short name for people", "[import][work]") {

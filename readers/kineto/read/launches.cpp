@@ -5,33 +5,10 @@
 #include <map>
 #include <tuple>
 
+#include "readers/kineto/read/merged_spans.hpp"
+
 namespace gradway {
 namespace {
-
-/// When autograd's own operations run, by thread.
-class Autograd {
- public:
-  explicit Autograd(const Trace& trace) {
-    for (const auto& operation : trace.operations) {
-      const auto& name = trace.signatures[operation.signature].name;
-      if (name.starts_with("autograd::engine::evaluate_function"))
-        spans_[operation.thread].push_back(operation);
-    }
-    for (auto& [thread, spans] : spans_) std::ranges::sort(spans, {}, &Span::start);
-  }
-
-  bool on_thread(std::int64_t thread) const { return spans_.contains(thread); }
-
-  bool contains(std::int64_t thread, std::int64_t time) const {
-    const auto spans = spans_.find(thread);
-    if (spans == spans_.end()) return false;
-    const auto after = std::ranges::upper_bound(spans->second, time, {}, &Span::start);
-    return after != spans->second.begin() && std::prev(after)->end() >= time;
-  }
-
- private:
-  std::map<std::int64_t, std::vector<Span>> spans_;
-};
 
 /// Finds the operation that contains a time, for the few launches that name none.
 class Nesting {
@@ -74,7 +51,9 @@ JoinedLaunches join_launches(Trace& trace) {
   std::vector<const ApiCall*> calls;
   for (const auto& call : trace.calls) calls.push_back(&call);
   std::ranges::sort(calls, {}, &ApiCall::correlation);
-  const Autograd autograd{trace};
+  // Autograd's own operations.
+  const auto autograd = spans_by_thread(
+      trace, [](const std::string& name) { return name.starts_with("autograd::engine::evaluate_function"); });
   Nesting nesting{trace};
   const auto main_thread = trace.optimizer_steps.empty() ? 0 : trace.optimizer_steps.front().thread;
 
@@ -90,8 +69,9 @@ JoinedLaunches join_launches(Trace& trace) {
     launch.operation = with_id(trace, activity.external);
     if (launch.operation == nullptr) launch.operation = nesting.innermost_at(thread, launch.call->start);
     launch.is_main_thread = thread == main_thread;
-    launch.in_backward = autograd.contains(thread, launch.call->start) ||
-                         (!launch.is_main_thread && autograd.on_thread(thread));
+    const auto of_thread = autograd.find(thread);
+    launch.in_backward = of_thread != autograd.end() &&
+                         (!launch.is_main_thread || of_thread->second.contains(launch.call->start));
     joined.launches.push_back(launch);
   }
   std::ranges::sort(joined.launches, {}, [](const TracedLaunch& launch) {

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "readers/kineto/work/kernel_name.hpp"
+
 namespace gradway {
 namespace {
 
@@ -223,7 +225,7 @@ class Collector final : public TraceSink {
 
   void activity(const RawEvent& event, TracedActivity::Kind kind) {
     add_once(trace_.devices, event.device);
-    if (kind == TracedActivity::Kind::kernel && event.name.find("nccl") != std::string::npos)
+    if (kind == TracedActivity::Kind::kernel && is_collective(event.name))
       notice("the kernel '" + event.name.substr(0, event.name.find('(')) + "'");
     constexpr auto most_elements = std::int64_t{1} << 50;
     TracedActivity activity;

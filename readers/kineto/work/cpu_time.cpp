@@ -5,7 +5,9 @@
 #include <map>
 #include <set>
 
+#include "readers/kineto/read/merged_spans.hpp"
 #include "sim/base/quantiles.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradway {
 namespace {
@@ -13,37 +15,6 @@ namespace {
 constexpr std::size_t full_queue = 960;        // The queue has 1,024 entries; some launches take two.
 constexpr std::int64_t far_longer = 10;        // Times the median.
 constexpr std::int64_t long_call_ns = 50'000;  // Shorter calls are always accepted.
-
-/// Time in which the CPU did nothing for the program, as spans without overlap.
-class Idle {
- public:
-  explicit Idle(std::vector<Span> spans) {
-    std::ranges::sort(spans, {}, &Span::start);
-    for (const auto& span : spans) {
-      if (spans_.empty() || span.start > spans_.back().end()) {
-        spans_.push_back(span);
-      } else {
-        spans_.back().duration = std::max(spans_.back().end(), span.end()) - spans_.back().start;
-      }
-    }
-  }
-
-  /// Idle nanoseconds between `begin` and `end`.
-  std::int64_t within(std::int64_t begin, std::int64_t end) const {
-    std::int64_t sum = 0;
-    auto span = std::ranges::lower_bound(spans_, begin, {}, &Span::end);
-    for (; span != spans_.end() && span->start < end; ++span)
-      sum += std::max<std::int64_t>(0, std::min(end, span->end()) - std::max(begin, span->start));
-    return sum;
-  }
-
- private:
-  std::vector<Span> spans_;
-};
-
-bool contains(const std::string& text, std::string_view fragment) {
-  return text.find(fragment) != std::string::npos;
-}
 
 /// Copies that return only when the data has arrived.
 bool is_blocking_copy(const std::string& name) {
@@ -119,12 +90,10 @@ void measure_cpu_time(const Trace& trace, std::vector<TracedLaunch>& launches) {
   mark_waits(waits, launches);
   auto not_working = trace.overheads;
   not_working.insert(not_working.end(), waits.begin(), waits.end());
-  const Idle idle{std::move(not_working)};
+  const MergedSpans idle{std::move(not_working)};  // The CPU does nothing for the program.
   const Queue queue{launches};
 
-  const auto own_time = [&](const ApiCall& call) {
-    return call.duration - idle.within(call.start, call.end());
-  };
+  const auto own_time = [&](const ApiCall& call) { return call.duration - idle.within(call); };
   std::map<std::uint32_t, std::vector<std::int64_t>> times;
   std::vector<std::int64_t> own_times;
   for (const auto& launch : launches) {
@@ -150,7 +119,7 @@ void measure_cpu_time(const Trace& trace, std::vector<TracedLaunch>& launches) {
     launch.host_waits = launch.host_waits || copies_and_waits;
     const auto since = before != nullptr ? before->end() : first_event(trace, call.start);
     const auto between = std::max<std::int64_t>(0, call.start - since);
-    launch.cpu = issue_time + between - (between > 0 ? idle.within(since, call.start) : 0);
+    launch.cpu = issue_time + between - (between > 0 ? idle.within({since, between}) : 0);
     launch.cpu_known = before != nullptr;
     before = &call;
   }

@@ -11,6 +11,7 @@
 
 #include "readers/kineto/read/steps.hpp"
 #include "readers/kineto/read/trace.hpp"
+#include "readers/kineto/work/kernel_name.hpp"
 #include "sim/workload/optimizer.hpp"
 #include "sim/workload/profile.hpp"
 
@@ -70,18 +71,6 @@ std::optional<Seconds> time_to_accumulate(const Trace& trace);
 /// times longer than its kind usually does, counts with the median of its kind.
 /// @param launches sorted by the start of their calls.
 void measure_cpu_time(const Trace& trace, std::vector<TracedLaunch>& launches);
-
-/// Class of a kernel, copy or memset by its name: matrix products and convolutions (gemm, xmma, cutlass,
-/// nvjet, wgrad, ...), fused attention (fmha, flash, sdpa, ...), or memory. Helper kernels of libraries
-/// (changes of layout, reductions of split products, conversions) are memory.
-KernelClass class_of(TracedActivity::Kind kind, std::string_view name);
-
-/// Whether the kernel computes in TF32 although its operands are fp32.
-bool uses_tf32(std::string_view kernel);
-
-/// Short name for people: "nchwToNhwcKernel" for "void cudnn::engines_precompiled::nchwToNhwcKernel<float,
-/// ...>(...)".
-std::string short_name(std::string_view kernel);
 
 /// The optimizer, from the name of its annotation ("Optimizer.step#AdamW.step") and whether its operations
 /// are fused. An unknown optimizer counts as AdamW, with a warning; its launches stay as they are.

@@ -15,21 +15,16 @@ struct Type {
   int bytes;
   std::optional<Precision> precision{};
 };
-constexpr std::array known_types{Type{"float", 4, Precision::fp32},
-                                 Type{"double", 8, Precision::fp32},
-                                 Type{"c10::BFloat16", 2, Precision::bf16},
-                                 Type{"c10::Half", 2, Precision::fp16},
-                                 Type{"long int", 8},
-                                 Type{"long", 8},
-                                 Type{"int", 4},
-                                 Type{"short int", 2},
-                                 Type{"short", 2},
-                                 Type{"unsigned char", 1},
-                                 Type{"signed char", 1},
-                                 Type{"bool", 1},
-                                 Type{"c10::complex<float>", 8},
-                                 Type{"c10::Float8_e4m3fn", 1},
-                                 Type{"c10::Float8_e5m2", 1}};
+constexpr std::array known_types{
+    Type{"float", 4, Precision::fp32}, Type{"double", 8, Precision::fp32},
+    Type{"c10::BFloat16", 2, Precision::bf16}, Type{"c10::Half", 2, Precision::fp16}, Type{"long int", 8},
+    Type{"long", 8}, Type{"int", 4}, Type{"short int", 2}, Type{"short", 2}, Type{"unsigned char", 1},
+    Type{"signed char", 1}, Type{"bool", 1}, Type{"c10::complex<float>", 8}, Type{"c10::Float8_e4m3fn", 1},
+    Type{"c10::Float8_e5m2", 1},
+    // Of ProcessGroupNCCL.
+    Type{"Float", 4, Precision::fp32}, Type{"Double", 8, Precision::fp32},
+    Type{"BFloat16", 2, Precision::bf16}, Type{"Half", 2, Precision::fp16}, Type{"Long", 8}, Type{"Int", 4},
+    Type{"Float8_e4m3fn", 1}, Type{"Float8_e5m2", 1}, Type{"Char", 1}, Type{"Byte", 1}};
 
 const Type* type_of(std::string_view name) {
   const auto* const entry = std::ranges::find(known_types, name, &Type::name);

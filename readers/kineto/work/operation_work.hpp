@@ -42,7 +42,8 @@ OperationWork work_of(const Signature& signature);
 /// Precision of an operation: the type of its first floating-point operand.
 std::optional<Precision> precision_of(const Signature& signature);
 
-/// Bytes per element of PyTorch's type "float", "c10::BFloat16", ...; 0 if unknown.
+/// Bytes per element of PyTorch's type "float", "c10::BFloat16", ..., or of ProcessGroupNCCL's "Float",
+/// "BFloat16", ...; 0 if unknown.
 int element_bytes(std::string_view type);
 
 /// Product of all dimensions.
