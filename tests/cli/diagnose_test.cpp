@@ -18,7 +18,7 @@ using Catch::Matchers::Equals;
 
 namespace {
 
-const std::string traces = "tests/study/data/diagnose/";
+const std::string traces = "tests/observe/data/diagnose/";
 
 Outcome diagnose(std::vector<std::string> arguments, const World& world = {}) {
   arguments.insert(arguments.begin(), "diagnose");
@@ -43,7 +43,7 @@ std::string nsys_export(const TemporaryFolder& world, const std::string& job, co
   for (const auto* rank : {"r0", "r1"})
     files += std::string{files.empty() ? "" : ","} + GRADWAY_SOURCE_DIR "/" + traces + job + "-" + rank +
              ".json.gz";
-  const auto command = std::string{GRADWAY_SOURCE_DIR "/tests/import/nsys_export "} + options + " '" + files +
+  const auto command = std::string{GRADWAY_SOURCE_DIR "/tests/readers/nsys_export "} + options + " '" + files +
                        "' '" + file + "' \"" + statement + "\"";
   REQUIRE(std::system(command.c_str()) == 0);
   return file;

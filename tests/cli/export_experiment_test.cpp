@@ -48,7 +48,7 @@ TEST_CASE("an experiment's program counts the simulator's parameters", "[cli][ex
 TEST_CASE("the programs that experiments are filled into run as they are", "[cli][export]") {
   const auto* const family = GENERATE("decoder", "vision_transformer", "residual", "conv_next");
   CAPTURE(family);
-  const std::filesystem::path folder = GRADWAY_SOURCE_DIR "/sim/report/experiment";
+  const std::filesystem::path folder = GRADWAY_SOURCE_DIR "/writers/experiment";
   const auto python = [&](const std::string& arguments) {
     return shell(folder, "PYTHONDONTWRITEBYTECODE=1 python3 " + arguments);
   };

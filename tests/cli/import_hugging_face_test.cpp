@@ -26,7 +26,7 @@ struct Desk {
 
 TEST_CASE("a Hugging Face model becomes a model that runs", "[cli][import]") {
   const Desk desk;
-  const std::string file = std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/hf-qwen3_30b_a3b.json";
+  const std::string file = std::string{GRADWAY_SOURCE_DIR} + "/tests/readers/data/hf-qwen3_30b_a3b.json";
   const auto outcome = desk.run({"import", "hf", file, "-o", "models/mine.yaml", "--sequence", "4096"});
   CHECK(outcome.status == 0);
   CHECK(outcome.output == "models/mine.yaml\n");

@@ -31,7 +31,7 @@ struct Desk {
 TEST_CASE("a script of Megatron-LM becomes a scenario and a model that run", "[cli][import]") {
   const Desk desk;
   const auto outcome =
-      desk.run({"import", "megatron", std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/megatron-gpt.sh",
+      desk.run({"import", "megatron", std::string{GRADWAY_SOURCE_DIR} + "/tests/readers/data/megatron-gpt.sh",
                 "--platform", "dgx-h100", "-o", "scenarios/mine.yaml"});
   CHECK(outcome.status == 0);
   CHECK(outcome.output == "scenarios/mine.yaml\nscenarios/models/mine_model.yaml\n");

@@ -10,7 +10,7 @@ namespace {
 
 const std::string matrix = "\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tPHB\t X \n";
 const std::string list = "GPU 0: NVIDIA L40S (UUID: 1)\nGPU 1: NVIDIA L40S (UUID: 2)\n";
-const std::string data = std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/";
+const std::string data = std::string{GRADWAY_SOURCE_DIR} + "/tests/readers/data/";
 const std::string table = "  100000000 25000000 float sum -1 500.0 200.00 350.00 0 490.0 204.08 357.14 0\n";
 
 struct Desk {

@@ -9,7 +9,7 @@
 /// Imports of trainers' files, in a folder of their own.
 namespace gradway::testing {
 
-inline const std::string data = std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/";
+inline const std::string data = std::string{GRADWAY_SOURCE_DIR} + "/tests/readers/data/";
 
 struct Desk {
   TemporaryFolder folder;

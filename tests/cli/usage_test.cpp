@@ -132,7 +132,7 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
        "--model llama3: error: unknown model 'llama3': there is no 'models/llama3.yaml' next to your "
        "file or in the data folders\n"
        "  hint: did you mean 'llama3_8b', 'llama3_70b', 'llama3_2_1b' or 'llama3_2_3b'?\n"},
-      {{"import", "topo", GRADWAY_SOURCE_DIR "/tests/import/data/topo-4x-h200.txt", "--gpu", "h100"},
+      {{"import", "topo", GRADWAY_SOURCE_DIR "/tests/readers/data/topo-4x-h200.txt", "--gpu", "h100"},
        "error: unknown GPU in '--gpu h100'\n"
        "  hint: did you mean 'h100-sxm', 'h100-pcie' or 'h100-sxm-96gb'?\n"},
       {{"sweep", "article/g6e", "--vary", "job.gpus=8..1"},

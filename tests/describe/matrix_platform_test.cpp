@@ -24,7 +24,7 @@ TEST_CASE("a platform shows the matrix from which it was written, including NICs
                "8gpu-nvswitch-2numa-no-nic", "8gpu-nvswitch-4nic-device-names", "8gpu-nvswitch-8nic-legend",
                "8gpu-pcie-all-sys-2nic", "8gpu-pcie-node-sys");
   CAPTURE(name);
-  const auto file = std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/topo-" + name + ".txt";
+  const auto file = std::string{GRADWAY_SOURCE_DIR} + "/tests/readers/data/topo-" + name + ".txt";
   const auto matrix = read_topology_matrix(read_text_file(file).content, file);
 
   const auto result = matrix_platform(matrix, {"h200", 90, ""});

@@ -142,7 +142,7 @@ TEST_CASE("RCCL's topology has XGMI links", "[describe]") {
 
 TEST_CASE("the dump of one of our nodes", "[describe]") {
   const auto xml = read_nccl_xml(
-      read_text_file(std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/nccl-topo-4x-h200.xml"));
+      read_text_file(std::string{GRADWAY_SOURCE_DIR} + "/tests/readers/data/nccl-topo-4x-h200.xml"));
   const auto& read = std::get<NcclTopology>(xml.content);
   CHECK(gpu_of(read) == "NVIDIA H200");
   CHECK(capability_of(read) == 90);

@@ -12,7 +12,7 @@ using namespace gradway;
 
 namespace {
 
-const std::string data = std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/";
+const std::string data = std::string{GRADWAY_SOURCE_DIR} + "/tests/readers/data/";
 
 }  // namespace
 

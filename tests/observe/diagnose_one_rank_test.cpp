@@ -23,7 +23,7 @@ DiagnosisBasis basis_on(const std::string& name, int gpus) {
 }
 
 std::string file_of(const std::string& name, int rank) {
-  return fmt::format("{}/tests/study/data/diagnose/{}-r{}.json.gz", GRADWAY_SOURCE_DIR, name, rank);
+  return fmt::format("{}/tests/observe/data/diagnose/{}-r{}.json.gz", GRADWAY_SOURCE_DIR, name, rank);
 }
 
 Diagnosis diagnosed(const JobRun& run) {

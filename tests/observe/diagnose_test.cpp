@@ -143,7 +143,7 @@ Diagnosis diagnosed(const std::vector<MadeRank>& ranks) {
 }
 
 std::string file_of(const std::string& name, int rank) {
-  return fmt::format("{}/tests/study/data/diagnose/{}-r{}.json.gz", GRADWAY_SOURCE_DIR, name, rank);
+  return fmt::format("{}/tests/observe/data/diagnose/{}-r{}.json.gz", GRADWAY_SOURCE_DIR, name, rank);
 }
 
 JobRun real_job(const std::string& name, std::int64_t shift = 0, bool reverse = false) {

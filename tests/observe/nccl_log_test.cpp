@@ -229,7 +229,7 @@ TEST_CASE("every log is compared with every shipped platform, or does not fit on
   int compared = 0;
   int refused = 0;
   for (const auto& entry :
-       std::filesystem::directory_iterator{GRADWAY_SOURCE_DIR "/tests/import/data/nccl-logs"}) {
+       std::filesystem::directory_iterator{GRADWAY_SOURCE_DIR "/tests/readers/data/nccl-logs"}) {
     CAPTURE(entry.path().filename());
     NcclLogReader reader;
     std::ifstream lines{entry.path()};

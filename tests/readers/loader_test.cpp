@@ -85,7 +85,7 @@ TEST_CASE("the error of the time per sample is that of the mean of its logarithm
 // JPEG files of 500x375 that PIL decodes, 32 threads on a virtual machine with an H200, 2026-11-22.
 TEST_CASE("our own loader is fitted within 8 % by one time per sample", "[import][validation]") {
   const auto runs =
-      read_loader_log(read_text_file(GRADWAY_SOURCE_DIR "/tests/import/data/loader-files.jsonl"));
+      read_loader_log(read_text_file(GRADWAY_SOURCE_DIR "/tests/readers/data/loader-files.jsonl"));
   REQUIRE(runs.size() == 8);
   const auto costs = fit_loader(runs);
   // Timed by itself: 2.55 ms an item and 22 ms to collate 64.

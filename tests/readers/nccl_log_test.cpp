@@ -48,7 +48,7 @@ std::set<std::string> vias(const NcclLogCommunicator& communicator) {
 }  // namespace
 
 TEST_CASE("a log of NCCL 2.28 on two H100 is read") {
-  std::ifstream file{std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/nccl-log-2x-h100-shm.txt"};
+  std::ifstream file{std::string{GRADWAY_SOURCE_DIR} + "/tests/readers/data/nccl-log-2x-h100-shm.txt"};
   NcclLogReader reader;
   reader.read(file);
   const auto log = reader.finish("job.log");
@@ -111,7 +111,7 @@ TEST_CASE("connections of all transports are read") {
 namespace {
 
 NcclLog log_in(const std::string& name) {
-  std::ifstream file{std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/nccl-logs/" + name};
+  std::ifstream file{std::string{GRADWAY_SOURCE_DIR} + "/tests/readers/data/nccl-logs/" + name};
   REQUIRE(file);
   NcclLogReader reader;
   reader.read(file);
@@ -297,7 +297,7 @@ TEST_CASE("logs that say nothing of a communicator are refused") {
 
 TEST_CASE("damaged logs are read or refused") {
   // Every cut, and bytes that are changed, of a log with most kinds of lines.
-  std::ifstream file{std::string{GRADWAY_SOURCE_DIR} + "/tests/import/data/nccl-logs/2.18-ib-srun.txt"};
+  std::ifstream file{std::string{GRADWAY_SOURCE_DIR} + "/tests/readers/data/nccl-logs/2.18-ib-srun.txt"};
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
   const auto survives = [](const std::string& damaged) {
     try {

@@ -22,7 +22,7 @@ namespace {
 class NsysExport {
  public:
   explicit NsysExport(const std::string& trace, const std::string& statement = "") : trace_{trace} {
-    const auto command = fmt::format("'{}/tests/import/nsys_export' '{}' '{}' \"{}\"", GRADWAY_SOURCE_DIR,
+    const auto command = fmt::format("'{}/tests/readers/nsys_export' '{}' '{}' \"{}\"", GRADWAY_SOURCE_DIR,
                                      trace_.path().string(), path().string(), statement);
     REQUIRE(std::system(command.c_str()) == 0);
   }

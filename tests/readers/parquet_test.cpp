@@ -77,7 +77,7 @@ const std::string two_columns =
 // tests/readers/data/images.parquet: 60 rows of random bytes, a text and a number in groups of 25, snappy
 // except for the first column, by the npm package hyparquet-writer 0.17, whose own reader gave these sums.
 TEST_CASE("the footer of another program's file agrees with that program", "[import][dataset]") {
-  const auto found = read_parquet_footer(GRADWAY_SOURCE_DIR "/tests/import/data/images.parquet");
+  const auto found = read_parquet_footer(GRADWAY_SOURCE_DIR "/tests/readers/data/images.parquet");
   CHECK(found.rows == 60);
   CHECK(found.row_groups == 3);
   REQUIRE(found.columns.size() == 3);
