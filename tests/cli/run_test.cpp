@@ -104,7 +104,7 @@ TEST_CASE("an --out makes the folder and fills it", "[cli][run]") {
   CHECK(outcome.status == 0);
   const auto in = "/new/result/";
   CHECK_THAT(outcome.errors, Contains("wrote ") && Contains(in + "report.json, "s) &&
-                                 Contains(in + "trace.json.gz and "s) && Contains(in + "report.html\n"s));
+                                 Contains(in + "memory.pickle and "s) && Contains(in + "report.html\n"s));
   CHECK_THAT(outcome.output, Contains("step time"));
   const auto report = Json::parse(content_of(out / "report.json"));
   CHECK(report["schema"] == 1);
@@ -117,7 +117,7 @@ TEST_CASE("an --out makes the folder and fills it", "[cli][run]") {
   CHECK((*step)["dur"].get<double>() ==
         Approx(report["metrics"]["step_time_s"].get<double>() * 1e6).margin(1e-3));
   CHECK_THAT(content_of(out / "report.html"), Contains("</html>"));
-  CHECK(std::distance(fs::directory_iterator{out}, fs::directory_iterator{}) == 3);
+  CHECK(std::distance(fs::directory_iterator{out}, fs::directory_iterator{}) == 4);
 }
 
 TEST_CASE("an --out leaves nothing behind when it cannot write", "[cli][run]") {

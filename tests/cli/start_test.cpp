@@ -74,7 +74,7 @@ TEST_CASE("the digest of the program follows from its sources and settings alone
     const auto path = [&](const char* name) { return "'" + (root.path() / name).string() + "'"; };
     const auto command = "cmake -DOUT=" + path("out.cpp") + " -DROOT=" + path("") +
                          " -DSOURCES=" + path("sources.txt") + " -DSETTINGS='" + settings + "' -P '" +
-                         GRADWAY_SOURCE_DIR + "/sim/program_digest.cmake'";
+                         GRADWAY_SOURCE_DIR + "/cmake/program_digest.cmake'";
     REQUIRE(std::system(command.c_str()) == 0);
     return content_of(root.path() / "out.cpp");
   };
