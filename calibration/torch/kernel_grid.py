@@ -173,7 +173,7 @@ SORTED = ((1, 4096), (1, 32768), (1, 262144), (4096, 32), (16384, 64), (16384, 1
 NARROW = ((1 << 20, 4), (1 << 24, 4), (1 << 16, 16), (1 << 20, 16), (1 << 24, 16), (4096, 64), (200704, 64), (1 << 20, 64),
           (1 << 24, 64), (50176, 128), (1 << 18, 128), (1 << 22, 128), (16384, 256), (1 << 20, 256), (4096, 512))
 # elements and dimensions of operands that are broadcast over every other dimension
-BROADCAST = tuple((1 << power, dims) for power in (18, 21, 24, 27, 30) for dims in (3, 4, 5, 6))
+BROADCAST = tuple((1 << power, dims) for dims in (3, 4, 5, 6) for power in (18, 21, 24, 27, 30))
 STRIDED = (1 << 16, 1 << 19, 1 << 22, 1 << 25, 1 << 26, 1 << 28)
 OPTIMIZED = ((1 << 20, 64), (1 << 24, 160), (1 << 26, 148), (1 << 28, 296), (1 << 30, 292))
 

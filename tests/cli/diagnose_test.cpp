@@ -43,8 +43,8 @@ std::string nsys_export(const TemporaryFolder& world, const std::string& job, co
   for (const auto* rank : {"r0", "r1"})
     files += std::string{files.empty() ? "" : ","} + GRADWAY_SOURCE_DIR "/" + traces + job + "-" + rank +
              ".json.gz";
-  const auto command = std::string{GRADWAY_SOURCE_DIR "/tests/readers/nsys_export "} + options + " '" + files +
-                       "' '" + file + "' \"" + statement + "\"";
+  const auto command = std::string{GRADWAY_SOURCE_DIR "/tests/readers/nsys_export "} + options + " '" +
+                       files + "' '" + file + "' \"" + statement + "\"";
   REQUIRE(std::system(command.c_str()) == 0);
   return file;
 }
