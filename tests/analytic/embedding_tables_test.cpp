@@ -47,7 +47,8 @@ using Calls = std::vector<std::pair<CollectiveKind, double>>;
 
 Calls calls_of(const Scenario& scenario) {
   Calls calls;
-  for (const auto& task : plan(scenario, compute_costs(scenario)).programs.front().tasks)
+  const auto workload = plan(scenario, compute_costs(scenario));
+  for (const auto& task : workload.first_program().tasks)
     if (const auto* call = std::get_if<Call>(&task.work)) calls.emplace_back(call->kind, call->bytes.value());
   return calls;
 }
