@@ -61,7 +61,9 @@ report::Style style_of_output() {
 }
 
 void warn(const CommandContext& context, std::string_view text) {
-  context.messages << "warning: " << printable(text) << '\n';
+  // Names in it may have megabytes; gradway's own texts are far shorter.
+  constexpr std::size_t longest = 4000;
+  context.messages << "warning: " << printable(shortened(text, longest)) << '\n';
 }
 
 std::size_t progress_columns() {
