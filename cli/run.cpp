@@ -18,12 +18,12 @@
 #include "sim/report/page/run_document.hpp"
 #include "sim/report/run/json.hpp"
 #include "sim/report/run/terminal.hpp"
-#include "sim/report/trace/memory_snapshot.hpp"
 #include "sim/report/trace/trace.hpp"
 #include "sim/run/whole_timeline.hpp"
 #include "sim/study/ask/ask.hpp"
 #include "sim/study/explain/explain.hpp"
 #include "sim/study/parallel.hpp"
+#include "writers/memory_viz/memory_snapshot.hpp"
 
 namespace gradway::cli {
 namespace {

@@ -113,9 +113,12 @@ TEST_CASE("programs that were captured before they were measured are within thei
     CHECK(row.is_inside);
     CHECK(std::abs(row.memory) < 0.11);  // a guard set after the result
   }
-  const auto errors = errors_of(rows);
-  // A guard set after the result. SegFormer, which the CPU limits, is predicted to be limited by the GPU.
-  CHECK((errors.gpu_bound * errors.of_gpu + errors.launch_bound * errors.of_launches) / 12 < 0.09);
+  const auto all = errors_of(rows);
+  // Guards set after the result. SegFormer, which the CPU limits, is predicted to be limited by the GPU.
+  CHECK((all.gpu_bound * all.of_gpu + all.launch_bound * all.of_launches) / 12 < 0.09);
+  auto others = rows;
+  REQUIRE(std::erase_if(others, [](const auto& row) { return row.model.starts_with("segformer"); }) == 1);
+  CHECK(errors_of(others).gpu_bound < 0.08);
 }
 
 TEST_CASE("options of DDP and values that programs read back on one H200 keep their errors",

@@ -17,7 +17,7 @@ from typing import Any, Callable, Iterator
 
 from gradway.capture import _recorder
 from gradway.capture._errors import CaptureError, is_imported_by_program, place_of_program
-from gradway.capture._sharded import _WRAPS
+from gradway.capture._wrapper import transparent_wrapper_of
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -69,11 +69,10 @@ def _deepspeed(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None
     torch = recorder.torch
     formats = {"fp32": "fp32", "fp16": "fp16", "bf16": "bf16", "bfp16": "bf16"}
 
-    class DeepSpeedEngine(torch.nn.Module):  # type: ignore[name-defined, misc]
+    class DeepSpeedEngine(transparent_wrapper_of(torch.nn.Module)):  # type: ignore[misc]
         def __init__(self, module: Any, optimizer: Any, scheduler: Any, config: dict[str, Any]) -> None:
-            super().__init__()
-            self.__dict__[_WRAPS] = True
-            self.module, self.optimizer, self.lr_scheduler, self.config = module, optimizer, scheduler, config
+            super().__init__(module)
+            self.optimizer, self.lr_scheduler, self.config = optimizer, scheduler, config
             self.device, self.local_rank, self.global_rank, self.world_size = torch.device("cuda", 0), 0, 0, recorder.ranks.count
             self.global_steps = self.micro_steps = 0
             batch, micro = _given(config.get("train_batch_size")), _given(config.get("train_micro_batch_size_per_gpu"))
@@ -82,15 +81,6 @@ def _deepspeed(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None
                 accumulate = max(1, batch // (micro * self.world_size)) if batch and micro else 1
             self._accumulate, self._micro = int(accumulate), int(micro or max(1, (batch or self.world_size) // (self.world_size * int(accumulate))))
             self._clip = _given(config.get("gradient_clipping")) or 0.0
-
-        def forward(self, *arguments: Any, **named: Any) -> Any:
-            return self.module(*arguments, **named)
-
-        def __getattr__(self, name: str) -> Any:
-            try:
-                return super().__getattr__(name)
-            except AttributeError:
-                return getattr(super().__getattr__("module"), name)
 
         def backward(self, loss: Any, *_: Any, **__: Any) -> Any:
             (loss / self._accumulate if self._accumulate > 1 else loss).backward()
@@ -114,9 +104,6 @@ def _deepspeed(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None
 
         def zero_grad(self, *_: Any, **__: Any) -> None:
             pass
-
-        def no_sync(self) -> Any:
-            return contextlib.nullcontext()
 
         def gradient_accumulation_steps(self) -> int:
             return self._accumulate
@@ -251,11 +238,10 @@ def _deepspeed(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None
 def _megatron(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None]]:
     torch = recorder.torch
 
-    class DistributedDataParallel(torch.nn.Module):  # type: ignore[name-defined, misc]
+    class DistributedDataParallel(transparent_wrapper_of(torch.nn.Module)):  # type: ignore[misc]
         def __init__(self, config: Any = None, ddp_config: Any = None, module: Any = None, *_: Any, **__: Any) -> None:
-            super().__init__()
-            self.__dict__[_WRAPS] = True
-            self.config, self.ddp_config, self.module = config, ddp_config, module
+            super().__init__(module)
+            self.config, self.ddp_config = config, ddp_config
 
             def given(name: str, default: Any = None) -> Any:
                 return getattr(ddp_config, name, default)
@@ -266,24 +252,15 @@ def _megatron(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None]
                 overlap_grad_reduce=given("overlap_grad_reduce") or None, overlap_param_gather=given("overlap_param_gather") or None,
                 bucket_size=given("bucket_size"), grad_reduce_dtype=None if given("grad_reduce_in_fp32", False) else "bf16")
 
-        def forward(self, *arguments: Any, **named: Any) -> Any:
-            return self.module(*arguments, **named)
-
-        def no_sync(self) -> Any:
-            return contextlib.nullcontext()
-
         def zero_grad_buffer(self) -> None:
             for parameter in self.module.parameters():
                 parameter.grad = None
 
         def __getattr__(self, name: str) -> Any:
-            try:
-                return super().__getattr__(name)
-            except AttributeError:
-                if name in ("start_grad_sync", "finish_grad_sync", "scale_gradients", "broadcast_params", "disable_forward_pre_hook",
-                            "enable_forward_pre_hook", "start_param_sync"):
-                    return lambda *arguments, **named: None
-                return getattr(super().__getattr__("module"), name)
+            if name in ("start_grad_sync", "finish_grad_sync", "scale_gradients", "broadcast_params", "disable_forward_pre_hook",
+                        "enable_forward_pre_hook", "start_param_sync"):
+                return lambda *arguments, **named: None
+            return super().__getattr__(name)
 
     def change(module: Any) -> None:
         module.DistributedDataParallel = DistributedDataParallel

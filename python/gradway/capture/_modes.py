@@ -94,7 +94,7 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
             if called in ("equal", "allclose") and len(args) > 1 and any(isinstance(value, torch.Tensor) and value.is_meta for value in args[:2]):
                 recorder.host_reads()
                 known = [value_of(value) for value in args[:2]]
-                return recorder.placeholder(torch.bool) if any(value is None for value in known) else func(*known, *args[2:], **named)
+                return recorder.unknown_number(torch.bool) if any(value is None for value in known) else func(*known, *args[2:], **named)
             if called in ("cpu", "numpy", "tolist") and args and isinstance(args[0], torch.Tensor) and args[0].is_meta:
                 recorder.host_reads()
                 known = value_of(args[0])
@@ -155,14 +155,14 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
                 known = value_of(flat[0])
                 if known is not None:
                     return known.item()
-                return recorder.placeholder(flat[0].dtype)
+                return recorder.unknown_number(flat[0].dtype)
             if name == "is_nonzero" and on_gpu:
                 recorder.host_reads()
                 known = value_of(flat[0])
-                return bool(known) if known is not None else recorder.placeholder(torch.bool)
+                return bool(known) if known is not None else recorder.unknown_number(torch.bool)
             if name == "equal" and on_gpu:
                 recorder.host_reads()
-                return recorder.placeholder(torch.bool)
+                return recorder.unknown_number(torch.bool)
             if name == "_to_copy" and named.get("device") is not None and torch.device(named["device"]).type == "cpu" and on_gpu:
                 recorder.host_reads()
                 known = value_of(flat[0])

@@ -16,12 +16,16 @@ import weakref
 from typing import Any, Callable, Iterator
 
 from gradway.capture._autocast import Autocast
+from gradway.capture._blocks import blocks_of
 from gradway.capture._engines import engines
 from gradway.capture._errors import CaptureError, place_of_program
 from gradway.capture._evaluation import Evaluations
+from gradway.capture._memory import MemoryEvents
+from gradway.capture._optimizers import word_of_optimizer
 from gradway.capture._ranks import Ranks
-from gradway.capture._recording import Moment, Operation, Parameter, Ready, Recording, Tensor, as_words
-from gradway.capture._sharded import Strategies, within
+from gradway.capture._recording import Operation, Parameter, Ready, Recording, Tensor, as_words
+from gradway.capture._sharded import Strategies
+from gradway.capture._wrapper import within
 
 _BLOCK = 512  # bytes: PyTorch's allocator rounds up to it
 _LARGEST_REAL = 4096  # elements: larger tensors of floating-point numbers never get data
@@ -51,9 +55,6 @@ _DATA_DEPENDENT = {"nonzero", "masked_select", "_unique2", "unique_dim", "unique
 _RANDOM_FACTORIES = ("rand", "randn", "randint", "normal", "randperm")
 _FACTORIES = ("empty", "zeros", "ones", "full", "arange", "linspace", "eye", "empty_strided", "logspace", "tril_indices", "triu_indices",
               *_RANDOM_FACTORIES)
-_OPTIMIZERS = {"SGD": "sgd", "Adam": "adamw", "AdamW": "adamw", "NAdam": "adamw", "RAdam": "adamw", "Adam8bit": "adamw_8bit",
-               "AdamW8bit": "adamw_8bit", "PagedAdamW8bit": "adamw_8bit", "Lion": "lion", "LAMB": "lamb", "FusedLAMB": "lamb",
-               "FusedAdam": "adamw_fused", "Muon": "muon"}
 
 
 def number_format(dtype: Any) -> str:
@@ -99,7 +100,7 @@ class Recorder:
         self._alive: dict[Any, list[Any]] = {}  # key of storage: bytes, serial number
         self._holders: dict[Any, int] = {}
         self._serial = 0
-        self._events: list[tuple[str, int, int, Any]] = []  # allocations and releases in the micro-step
+        self._memory = MemoryEvents()  # of the micro-step
         self._gradients: dict[int, tuple[str, Any]] = {}  # serial of storage: of whose gradient
         self._inputs: dict[Any, int] = {}
         self._roots: list[Any] = []
@@ -111,7 +112,7 @@ class Recorder:
         self.is_sketching = False  # a tensor is created only for its shape
         self.is_finished = False
         self.on_finish: Callable[[], None] | None = None  # called with the complete recording
-        self.on_failure: Callable[[BaseException], None] | None = None  # called in threads of the program, which nobody waits for
+        self.on_failure: Callable[[BaseException], None] | None = None  # called by threads of the program: errors in them reach nobody else
         self.ranks, self.strategies = Ranks(self, ranks), Strategies(self)
         self.recording.ranks = ranks
         self.evaluations = Evaluations(self)
@@ -133,7 +134,7 @@ class Recorder:
     def skips_saving(self, name: str) -> None:
         self.warn(f"{place_of_program()}: {name} writes nothing during a capture: there are no weights")
 
-    def placeholder(self, dtype: Any) -> Any:
+    def unknown_number(self, dtype: Any) -> Any:
         """What the program reads instead of a number that depends on data. 1 can be divided by, and its logarithm taken."""
         place = place_of_program()
         if dtype == self.torch.bool:
@@ -183,7 +184,7 @@ class Recorder:
             self._varying.discard(key)
             self._producer.pop(key, None)
             if self._records():
-                self._events.append(("allocate", size, self._serial, self._phase))
+                self._memory.allocate(size, self._serial, self._phase)
             if hasattr(tensor, "untyped_storage"):
                 weakref.finalize(storage, self._freed, key, self._serial).atexit = False
         if not hasattr(tensor, "untyped_storage"):  # PyTorch 1.13 does not keep the Python object of a storage
@@ -207,7 +208,7 @@ class Recorder:
             return
         del self._alive[key]
         if self._records():
-            self._events.append(("release", known[0], serial, ""))
+            self._memory.release(known[0], serial)
         self._varying.discard(key)
         self._producer.pop(key, None)
 
@@ -324,29 +325,7 @@ class Recorder:
         for path, module in as_words(root.named_modules()):
             self._names.setdefault(id(module), path)
             self._module_refs.append(module)
-        self._find_blocks(root)
-
-    def _find_blocks(self, root: Any) -> None:
-        nn = self.torch.nn
-        found: list[str] = []
-        for path, module in as_words(root.named_modules()):
-            if any(path == block or path.startswith(block + ".") for block in found):
-                continue
-            if not isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)) and not path:
-                if not isinstance(module, nn.Module):
-                    continue
-            children = list(as_words(module.named_children()))
-            own = [(name, child) for name, child in children if not type(child).__module__.startswith("torch.nn.modules")
-                   or type(child).__name__.startswith("Transformer")]
-            kinds: dict[type, int] = {}
-            for _, child in own:
-                kinds[type(child)] = kinds.get(type(child), 0) + 1
-            if not isinstance(module, (nn.ModuleList, nn.Sequential, nn.ModuleDict)):
-                continue
-            for name, child in own:
-                if kinds[type(child)] > 1:
-                    found.append(f"{path}.{name}" if path else name)
-        self.recording.blocks.extend(found)
+        self.recording.blocks.extend(blocks_of(root, self.torch.nn))
 
     def _enter_root(self, module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         """Starts a micro-step: the outermost module is called with gradients."""
@@ -418,7 +397,7 @@ class Recorder:
     def start_step(self) -> None:
         """Drops everything recorded so far."""
         self.recording.operations.clear()
-        self._events.clear()
+        self._memory.clear()
         self._producer.clear()
         self._gradients.clear()
         self._inputs.clear()
@@ -440,7 +419,7 @@ class Recorder:
         if self.autocast.used:
             recording.autocast = sorted(self.autocast.used)[0]
         self._collect_parameters()
-        self._collect_memory()
+        recording.memory = self._memory.peaks(self._outside, self._grows, self._gradients)
         self.strategies.describe([path for unit in self.strategies.units if (path := self._names.get(id(unit))) is not None])
         self._warn_of_reads()
         recording.channels_last = any(tensor.layout == "cl" for operation in recording.operations if isinstance(operation, Operation)
@@ -462,35 +441,6 @@ class Recorder:
                     known.add(id(buffer))
                     shape = self.describe(buffer)
                     recording.buffers.append(Parameter(name, shape.dtype, shape.shape, False))
-
-    def _collect_memory(self) -> None:
-        """Moments of the passes with the most memory, without what is allocated all the time."""
-        live: dict[int, tuple[int, bool, bool]] = {}
-        grows = fixed = gradients = 0
-        moments: list[Moment] = []
-        for kind, size, serial, phase in self._events:
-            if kind == "allocate":
-                if phase == "optimizer" or serial in self._outside:
-                    continue
-                is_gradient = serial in self._gradients
-                varies = serial in self._grows
-                live[serial] = (size, varies, is_gradient)
-                if is_gradient:
-                    gradients += size
-                elif varies:
-                    grows += size
-                else:
-                    fixed += size
-                moments.append(Moment(phase == "backward", grows, fixed, gradients))
-            elif serial in live:
-                size, varies, is_gradient = live.pop(serial)
-                if is_gradient:
-                    gradients -= size
-                elif varies:
-                    grows -= size
-                else:
-                    fixed -= size
-        self.recording.memory = _peaks(moments)
 
     # --- the modes and replacements
 
@@ -580,28 +530,13 @@ class Recorder:
             self.start_step()
             return
         self._recording = True
-        self.describe_optimizer(optimizer)
+        self.recording.optimizer = word_of_optimizer(optimizer, self._engine_is_fused, self.warn)
+        self.recording.optimizer_class = type(optimizer).__name__
         self.finish()
         self.is_finished = True
         if self.on_finish is not None:
             self.on_finish()
         raise Finished()
-
-    def describe_optimizer(self, optimizer: Any) -> None:
-        kind = type(optimizer).__name__
-        first = optimizer.param_groups[0]
-        name = _OPTIMIZERS.get(kind)
-        if name is None:
-            name = "adamw"
-            self.warn(f"unknown optimizer {kind}: its step is predicted as AdamW's")
-        if name == "sgd" and first.get("momentum", 0):
-            name = "sgd_momentum"
-        if name == "adamw" and (first.get("fused") or self._engine_is_fused):
-            name = "adamw_fused"
-        if first.get("foreach") is False and not first.get("fused"):
-            self.warn(f"{kind}(foreach=False) launches kernels for each tensor: its step takes longer than predicted")
-        self.recording.optimizer, self.recording.optimizer_class = name, kind
-
 
 def _flatten(value: Any) -> Iterator[Any]:
     if isinstance(value, (list, tuple)):
@@ -612,14 +547,3 @@ def _flatten(value: Any) -> Iterator[Any]:
             yield from _flatten(item)
     else:
         yield value
-
-
-def _peaks(moments: list[Moment]) -> list[Moment]:
-    """Moments that no other exceeds in both activations and gradients, in order."""
-    kept: list[Moment] = []
-    best = -1
-    for moment in sorted(moments, key=lambda one: (-(one.grows + one.fixed), -one.gradients)):
-        if moment.gradients > best:
-            best = moment.gradients
-            kept.append(moment)
-    return sorted(kept, key=lambda one: (one.backward, one.gradients))

@@ -13,20 +13,13 @@ from typing import Any, Iterator
 from gradway.capture import _recorder
 from gradway.capture._errors import CaptureError, place_of_program
 from gradway.capture._ranks import Mesh
+from gradway.capture._wrapper import transparent_wrapper_of, wrapper_of
 
 _UNIT = "_gradway_unit"  # attribute of a module whose parameters are gathered together
-_WRAPS = "_gradway_wraps"  # attribute of a wrapper
 
 
 def unit_of(module: Any) -> "Unit | None":
     return module.__dict__.get(_UNIT)
-
-
-def within(module: Any) -> Any:
-    """The program's own module in wrappers of the strategy: names of modules do not depend on them."""
-    while module.__dict__.get(_WRAPS):
-        module = module.module
-    return module
 
 
 class Unit:
@@ -150,18 +143,11 @@ def replacements(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any
 def _of_whole_models(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
     torch, strategies = recorder.torch, recorder.strategies
 
-    class Wrapped(torch.nn.Module):  # type: ignore[name-defined, misc]
+    class Wrapped(wrapper_of(torch.nn.Module)):  # type: ignore[misc]
         def __init__(self, module: Any, device_ids: Any = None, *_: Any, **__: Any) -> None:
-            super().__init__()
-            self.__dict__[_WRAPS] = True
-            self.module, self.device_ids, self.device = module, device_ids, torch.device("cuda", 0)
+            super().__init__(module)
+            self.device_ids, self.device = device_ids, torch.device("cuda", 0)
             self.require_backward_grad_sync = self.require_forward_param_sync = True
-
-        def forward(self, *arguments: Any, **named: Any) -> Any:
-            return self.module(*arguments, **named)
-
-        def no_sync(self) -> Any:
-            return contextlib.nullcontext()
 
         def join(self, *_: Any, **__: Any) -> Any:
             return contextlib.nullcontext()
@@ -336,14 +322,12 @@ def _of_fsdp1(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
         visit(root)
         return chosen
 
-    class FullyShardedDataParallel(torch.nn.Module):  # type: ignore[name-defined, misc]
+    class FullyShardedDataParallel(transparent_wrapper_of(torch.nn.Module)):  # type: ignore[misc]
         def __init__(self, module: Any, process_group: Any = None, sharding_strategy: Any = None, cpu_offload: Any = None, auto_wrap_policy: Any = None,
                      backward_prefetch: Any = "BACKWARD_PRE", mixed_precision: Any = None, ignored_modules: Any = None, param_init_fn: Any = None,
                      device_id: Any = None, sync_module_states: bool = False, forward_prefetch: bool = False, limit_all_gathers: bool = True,
                      use_orig_params: bool = False, ignored_states: Any = None, device_mesh: Any = None) -> None:
-            super().__init__()
-            self.__dict__[_WRAPS] = True
-            self.module = module
+            super().__init__(module)
             param_dtype, reduce_dtype = (getattr(mixed_precision, name, None) for name in ("param_dtype", "reduce_dtype"))
             casts_root = getattr(mixed_precision, "cast_root_forward_inputs", True)
             casts = getattr(mixed_precision, "cast_forward_inputs", False)
@@ -366,15 +350,6 @@ def _of_fsdp1(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
                            limit_all_gathers=None if limit_all_gathers else False)
             if getattr(cpu_offload, "offload_params", False):
                 recorder.warn(f"{place_of_program()}: CPUOffload of FSDP1 is not simulated: parameters are predicted to stay on the GPU")
-
-        def forward(self, *arguments: Any, **named: Any) -> Any:
-            return self.module(*arguments, **named)
-
-        def __getattr__(self, name: str) -> Any:
-            try:
-                return super().__getattr__(name)
-            except AttributeError:
-                return getattr(super().__getattr__("module"), name)
 
         def clip_grad_norm_(self, max_norm: float, norm_type: float = 2.0) -> Any:
             return torch.nn.utils.clip_grad_norm_(self.parameters(), max_norm, norm_type)

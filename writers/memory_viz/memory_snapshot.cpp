@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/report/trace/memory_snapshot.hpp"
+#include "writers/memory_viz/memory_snapshot.hpp"
 
 #include <algorithm>
 #include <cmath>
