@@ -97,6 +97,12 @@ TEST_CASE(
   // Heads of keys are repeated: written elements count, not read ones.
   CHECK(kernels("clone", {tensor({2, 8, 1, 16, 64})}, tensor({2, 8, 4, 16, 64})) ==
         Rows{{"elementwise broadcast_3 fp32", batch * 2 * 8 * 4 * 16 * 64}});
+  // A choice between two numbers is broadcast; one between two tensors reads and writes each of them once.
+  const CapturedTensor mask{CapturedType::boolean, CapturedLayout::contiguous, {16, 64}};
+  CHECK(kernels("where", {mask, tensor({}), tensor({})}, tensor({16, 64})) ==
+        Rows{{"elementwise broadcast fp32", batch * 16 * 64}});
+  CHECK(kernels("where", {mask, tensor({16, 64}), tensor({16, 64})}, tensor({16, 64})).front().first ==
+        "elementwise copy fp32");
   // A gated layer's half of a row has gaps.
   CHECK(kernels("silu", {tensor({16, 64}, CapturedLayout::strided)}, tensor({16, 64})) ==
         Rows{{"elementwise broadcast fp32", batch * 16 * 64}});

@@ -105,6 +105,11 @@ class Kernels {
     return captured_.is_tf32 ? "tf32" : "fp32";
   }
 
+  /// Whether an operand is one number on the GPU, which PyTorch broadcasts.
+  bool has_number_as_operand() const {
+    return std::ranges::any_of(captured_.inputs, [](const auto& tensor) { return tensor.elements() <= 1; });
+  }
+
   void issue() {
     const std::string_view name = captured_.name;
     if (captured_.inputs.empty() && captured_.outputs.empty()) return;
@@ -125,7 +130,8 @@ class Kernels {
                                         : add_broadcast();
     if (name == "_to_copy" || name == "clone" || name == "copy_" || name == "repeat") return copy();
     if (name == "masked_fill") return masked_fill();
-    if (name == "tril" || name == "triu" || name == "where") return add_broadcast();
+    if (name == "tril" || name == "triu" || (name == "where" && has_number_as_operand()))
+      return add_broadcast();
     if (name == "cumsum") return add_rows("cumsum", number_of(in(0).type), in(0));
     if (name == "cat") return cat();
     if (is_reduction(name)) return reduction();
