@@ -2,91 +2,72 @@
 #include "readers/describe/nominal_rates.hpp"
 
 #include <algorithm>
-#include <array>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "readers/describe/platform_draft.hpp"
+#include "sim/base/rows.hpp"
+#include "sim/base/text.hpp"
 
 namespace gradway {
+
+namespace tables {
+extern const std::string_view nominal_rates;
+}
+
 namespace {
 
 constexpr int full_width = 16;
 
-/// PCIe by generation.
-struct Generation {
-  double transfers;  ///< In GT/s.
-  int number;
-  double nccl_lane;       ///< In 100 Mb/s per lane, as in NCCL.
-  BytesPerSecond to_gpu;  ///< For x16.
-  BytesPerSecond from_gpu;
-  std::string_view source;
-};
-// Generations without a measurement are in proportion to their neighbour, by NCCL's rates per lane.
-constexpr std::string_view superbench =
-    "microsoft/superbenchmark at 700d6501, logs of cuda_memory_bw on a V100";
-constexpr std::array generations{
-    Generation{2.5, 1, 15, 3.1_GBps, 3.3_GBps, "a quarter of what Gen3 reaches in the same source's logs"},
-    Generation{5, 2, 30, 6.2_GBps, 6.6_GBps, "half of what Gen3 reaches in the same source's logs"},
-    Generation{8, 3, 60, 12.4_GBps, 13.2_GBps, superbench},
-    Generation{16, 4, 120, 26.2_GBps, 26.0_GBps,
-               "microsoft/superbenchmark at 700d6501, log of gpu_copy_bw on an A100"},
-    Generation{32, 5, 240, 55.4_GBps, 55.1_GBps,
-               "github.com/stas00/ml-engineering at 744d01e1, network/benchmarks, on an H200"},
-    Generation{64, 6, 480, 110.8_GBps, 110.2_GBps, "inferred: twice what Gen5 reaches"}};
-
-const Generation& generation(double transfers) {
-  const auto* const match = std::ranges::find_if(
-      generations, [&](const Generation& row) { return row.transfers >= transfers * 0.99; });
-  return match == generations.end() ? generations.back() : *match;
+const std::vector<TextRow>& rate_rows() {
+  static const auto rows = rows_in(tables::nominal_rates);
+  return rows;
 }
 
-/// NVLinks by compute capability; the first matching row applies.
-struct Nvlink {
-  int from_capability;
-  std::string_view gpu;  ///< Start of the name of the GPU's file.
-  BytesPerSecond each;
-  int of_gpu;
-  std::string_view source;
-};
-constexpr std::string_view ml_engineering = "github.com/stas00/ml-engineering at 744d01e1, network";
-constexpr std::string_view amd_blog =
-    "rocm.blogs.amd.com, Understanding RCCL Bandwidth and xGMI Performance on AMD Instinct MI300X";
-constexpr std::string_view nccl_figure =
-    "NCCL's figure for a link (src/graph/topo.h, 2.28.9); no measurement was found";
-constexpr std::array nvlinks{
-    Nvlink{120, "", 40.1_GBps, 0, ""},
-    Nvlink{100, "", 41.48_GBps, 18, "746.7 GB/s over 18 links between two GB200 measured"},
-    Nvlink{90, "h200", 22.02_GBps, 18, "396.4 GB/s over 18 links between two H200 measured"},
-    Nvlink{90, "", 20.89_GBps, 18, "376 GB/s over 18 links between two H100 measured"},
-    Nvlink{81, "", 12_GBps, 0, ""},
-    Nvlink{80, "", 22.83_GBps, 12, "274 GB/s over 12 links between two A100 measured"},
-    Nvlink{70, "", 20_GBps, 6, ""},
-    Nvlink{0, "mi35", 54.6_GBps, 7, "the share that an MI300X's XGMI links reach, of 76.8 GB/s a link"},
-    Nvlink{0, "mi3", 45.5_GBps, 7, "45.1 to 45.6 GB/s of each of 7 XGMI links of an MI300X measured"},
-    Nvlink{0, "", 18_GBps, 4, ""}};
+double gb_per_s(const TextRow& row, std::string_view name) {
+  return row.real(name, 0) * 1e9;
+}
+
+double transfers_of(const TextRow& pcie) {
+  return std::stod(std::string{pcie.word(0)});
+}
+
+/// The generation of PCIe that has so many GT/s.
+const TextRow& generation(double transfers) {
+  const TextRow* slowest_fit = nullptr;
+  for (const auto& row : rate_rows()) {
+    if (row.kind != "pcie") break;
+    slowest_fit = &row;
+    if (transfers_of(row) >= transfers * 0.99) break;
+  }
+  return *slowest_fit;
+}
 
 }  // namespace
 
 NominalRate pcie_rate(double transfers, int lanes) {
   const auto& pcie = generation(transfers);
+  const BytesPerSecond to_gpu{gb_per_s(pcie, "to_gpu")};
+  const BytesPerSecond from_gpu{gb_per_s(pcie, "from_gpu")};
   const auto share = static_cast<double>(lanes) / full_width;
   const auto text = [](BytesPerSecond rate) { return fmt::format("{:.4g}", rate.value() / 1e9); };
   const auto proportion = lanes == full_width ? "" : fmt::format(", of x16; x{} in proportion", lanes);
-  return {pcie.to_gpu * share, pcie.from_gpu * share,
+  return {to_gpu * share, from_gpu * share,
           fmt::format("PCIe Gen{} x{}: pinned copies run at {} GB/s to a device and {} back{} ({})",
-                      pcie.number, lanes, text(pcie.to_gpu), text(pcie.from_gpu), proportion, pcie.source)};
+                      pcie.word(1), lanes, text(to_gpu), text(from_gpu), proportion, pcie.value("source"))};
 }
 
 BytesPerSecond nccl_pcie_rate(double transfers, int lanes) {
   constexpr auto unit = 12.5e6;  // Bytes per second in 100 Mb/s.
-  return BytesPerSecond{generation(transfers).nccl_lane * unit * lanes};
+  return BytesPerSecond{generation(transfers).real("nccl", 0) * unit * lanes};
 }
 
 NominalRate c2c_rate() {
   return {359.05_GBps, 377.15_GBps,
-          fmt::format("NVLink-C2C: copies run at 359.05 GB/s to the GPU and 377.15 back ({}, one GB300)",
-                      ml_engineering)};
+          "NVLink-C2C: copies run at 359.05 GB/s to the GPU and 377.15 back "
+          "(github.com/stas00/ml-engineering at 744d01e1, network, one GB300)"};
 }
 
 /// @source NVIDIA's datasheets: Gen3 up to Turing, Gen4 for Ampere and Ada, Gen5 for Hopper; Blackwell
@@ -97,13 +78,14 @@ double pcie_transfers(int compute_capability, std::string_view gpu) {
 }
 
 NominalNvlink nvlink_rate(int compute_capability, std::string_view gpu) {
-  const auto& link = *std::ranges::find_if(nvlinks, [&](const Nvlink& row) {
-    return compute_capability >= row.from_capability && gpu.starts_with(row.gpu);
+  const auto& link = *std::ranges::find_if(rate_rows(), [&](const TextRow& row) {
+    return row.kind == "links" && compute_capability >= *leading_number(row.word(0)) &&
+           (row.words.size() == 1 || gpu.starts_with(row.word(1)));
   });
-  return {link.each, link.of_gpu,
-          link.source.empty()      ? std::string{nccl_figure}
-          : gpu.starts_with("mi3") ? fmt::format("{} ({})", link.source, amd_blog)
-                                   : fmt::format("{} ({})", link.source, ml_engineering)};
+  const auto source = link.value("source");
+  return {BytesPerSecond{gb_per_s(link, "each")}, link.number("of_gpu", 0),
+          source.empty() ? "NCCL's figure for a link (src/graph/topo.h, 2.28.9); no measurement was found"
+                         : std::string{source}};
 }
 
 /// @source channels and modules of the CPUs that such servers have: Xeon 8275CL, EPYC 7R13, Xeon 8480C

@@ -2,6 +2,7 @@
 #include "sim/base/rows.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "sim/base/contract.hpp"
 #include "sim/base/text.hpp"
@@ -62,6 +63,15 @@ int TextRow::number(std::string_view name, int otherwise) const {
   const auto number = leading_number(text);
   expects(number.has_value(), "the value is a whole number");
   return *number;
+}
+
+double TextRow::real(std::string_view name, double otherwise) const {
+  const auto text = value(name);
+  if (text.empty()) return otherwise;
+  double number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  expects(parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size(), "the value is a number");
+  return number;
 }
 
 std::vector<TextRow> rows_in(std::string_view text) {

@@ -22,6 +22,8 @@ struct TextRow {
   std::string_view value(std::string_view name) const;
   /// @pre a whole number, if there is a value of this name
   int number(std::string_view name, int otherwise) const;
+  /// @pre a number, if there is a value of this name
+  double real(std::string_view name, double otherwise) const;
 };
 
 /// @param text must outlive the rows @pre each quote is closed

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <span>
 #include <string_view>
 
@@ -17,12 +16,9 @@ struct Codec {
   BytesPerSecond compressed{};    ///< uncompressed bytes per second that one core takes
 };
 
-inline constexpr std::array<std::string_view, 4> codec_words{"lz4", "snappy", "zstd", "zlib"};
-
-/// All codecs in the order of `codec_words`. Figures are for text and binaries (Silesia) on a desktop core of
-/// 4.9 GHz. JPEG, video and random floats are not compressible.
-/// @source README of facebook/zstd at 2dddf090 (zstd 1.5.6 at level 1, zlib 1.2.11, lz4 1.9.4, snappy 1.1.9,
-///         i7-9700K). Higher levels of zstd decompress at the same rate
+/// The rows of codecs.txt, with the source of the figures.
 std::span<const Codec> codecs();
+/// Their names, in the same order.
+std::span<const std::string_view> codec_names();
 
 }  // namespace gradway

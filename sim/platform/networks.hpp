@@ -25,7 +25,8 @@ struct NetworkFacts {
 /// Congestion control of TCP on the platforms. @source Linux, net.ipv4.tcp_congestion_control
 inline constexpr Congestion default_congestion = Congestion::cubic;
 
-/// All kinds of network. The source of each figure is in networks.cpp.
+/// All kinds of network, in the order of `NetworkKind`: the rows of networks.txt, with the source of each
+/// figure.
 std::span<const NetworkFacts> networks();
 const NetworkFacts& facts_of(NetworkKind kind);
 

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "sim/base/units.hpp"
 
@@ -19,10 +20,11 @@ struct FailureCause {
 struct FailureModel {
   std::string_view name;
   double per_node_day = 0;  ///< failures per day of a node with 8 GPUs
-  std::span<const FailureCause> causes;
+  std::vector<FailureCause> causes;
   std::string_view source;
 };
 
+/// The models are rows of failure_models.txt, each with its source.
 std::span<const std::string_view> failure_model_names();
 /// @return null for an unknown name
 const FailureModel* find_failure_model(std::string_view name);

@@ -201,7 +201,7 @@ FieldTable make_fields(std::type_identity<InputSettings>) {
           "copy_streams", &Input::copy_streams, value::Whole{1, 100000},
           "with staged_from or cache_prefetch: requests that each node has in flight for it",
           {.is_echoed = copies, .outside_identity = no_own_error, .lack = input_lacks::staging_or_prefetch}),
-      custom<Input>("codec", value::Words{"a codec", codec_words}, "lossless compression of samples",
+      custom<Input>("codec", value::Words{"a codec", codec_names()}, "lossless compression of samples",
                     {.lack = input_lacks::dataset, .tries = {.by_scenario = useful_codecs}},
                     [](const Input& input) {
                       return input.dataset && input.codec ? std::optional{std::string{input.codec->name}}

@@ -31,7 +31,7 @@ auto name_or(Value (*read)(Reader&, const std::string&), Problems& problems) {
 }
 
 Codec codec(const Node& node) {
-  return codecs()[index_among("a codec", codec_words, node)];
+  return codecs()[index_among("a codec", codec_names(), node)];
 }
 
 /// Reads the columns of a Parquet dataset, from which the sample size follows.
