@@ -231,54 +231,94 @@ void set_host_times(ComputeCosts& costs, const Scenario& scenario, Seconds opera
   costs.slower_host = costs.launch / measured_host_kernel;
 }
 
+/// Layers whose times the model gives.
+void add_given_layers(ComputeCosts& costs, const Model& model, int batch) {
+  for (const auto& layer : model.layers) {
+    costs.forward.push_back(layer.forward.time.value_or(Seconds{}));
+    costs.backward.push_back(layer.backward.time.value_or(Seconds{}));
+    costs.forward_launches.push_back(layer.forward.kernels);
+    costs.backward_launches.push_back(layer.backward.kernels);
+    costs.forward_host.push_back(layer.forward.kernels);
+    costs.backward_host.push_back(layer.backward.kernels);
+    const int half = layer.backward.kernels / 2;
+    costs.of_parameters.push_back({costs.backward.back() / 2, half, static_cast<double>(half)});
+    costs.outputs.push_back(layer.output_per_sample * batch);
+  }
+}
+
+/// Settings of the forward pass of a rank. @param is_divided as in `add_layers`
+EagerSettings settings_of_rank(const Scenario& scenario, int batch, bool is_divided) {
+  auto settings = eager_settings(scenario, batch);
+  if (!is_divided) return settings;
+  const auto& layout = scenario.job.layout;
+  const auto& experts = scenario.model.experts;
+  divide(settings, layout);
+  settings.expert_imbalance = expert_imbalances(layout, experts.number);
+  settings.expert_tokens = tokens_per_row(scenario, experts.top_k);
+  settings.fp8_dispatch = layout.fp8_dispatch;
+  settings.sends_tokens = layout.expert_dispatch == ExpertDispatch::deepep;
+  settings.waits_for_counts = waits_for_row_counts(scenario.job);
+  return settings;
+}
+
+using Operations = std::vector<Operation>;
+
+/// The sum of the times, which is added to those by class, too.
+Seconds add_times(ComputeCosts& costs, const Operations& operations, OperationTimes& time_of) {
+  auto total = pause_of_operation * static_cast<double>(operations.size());
+  for (const auto& operation : operations) {
+    const auto time = time_of(operation);
+    total += time;
+    costs.by_class[static_cast<std::size_t>(operation.kind)] += time;
+  }
+  return total;
+}
+
+ComputeCosts::Share share_of_parameters(const Operations& operations, OperationTimes& time_of) {
+  ComputeCosts::Share share;
+  for (const auto& operation : operations) {
+    if (!operation.of_parameters) continue;
+    share.time += pause_of_operation + time_of(operation);
+    ++share.launches;
+    share.host += operation.host;
+  }
+  return share;
+}
+
+void add_layer(ComputeCosts& costs, const LayerOperations& layer, OperationTimes& time_of) {
+  costs.forward.push_back(add_times(costs, layer.forward, time_of));
+  costs.backward.push_back(add_times(costs, layer.backward, time_of));
+  costs.forward_launches.push_back(static_cast<int>(layer.forward.size()));
+  costs.backward_launches.push_back(static_cast<int>(layer.backward.size()));
+  costs.forward_host.push_back(host_of(layer.forward));
+  costs.backward_host.push_back(host_of(layer.backward));
+  costs.of_parameters.push_back(share_of_parameters(layer.backward, time_of));
+  ComputeCosts::Share once;
+  for (const auto& operation : layer.once) once.time += pause_of_operation + time_of(operation);
+  once.launches = static_cast<int>(layer.once.size());
+  once.host = host_of(layer.once);
+  costs.once.push_back(once);
+  costs.outputs.push_back(layer.output);
+}
+
+/// Which layers of a rank have parameters that PyTorch wraps as DTensors.
+void add_dtensors(ComputeCosts& costs, const Scenario& scenario, const EagerSettings& settings) {
+  for (std::size_t i = 0; i < costs.of_rank.size(); ++i) {
+    const auto& parameters = costs.of_rank[i].parameters;
+    const auto is_norm = [](const Parameter& parameter) { return parameter.shape.size() == 1; };
+    const bool is_shared = scenario.model.layers[i].parameter_count() != costs.of_rank[i].parameter_count();
+    const bool is_split =
+        settings.sequence_parallel && !parameters.empty() && std::ranges::all_of(parameters, is_norm);
+    costs.is_dtensor.push_back(is_shared || is_split ? 1 : 0);
+  }
+}
+
 /// @param is_divided whether layers are those of a rank of the layout; else one GPU has the whole model
 void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch, bool is_divided,
                 const WaitRatio& waiting) {
-  if (!scenario.model.run) {
-    for (const auto& layer : scenario.model.layers) {
-      costs.forward.push_back(layer.forward.time.value_or(Seconds{}));
-      costs.backward.push_back(layer.backward.time.value_or(Seconds{}));
-      costs.forward_launches.push_back(layer.forward.kernels);
-      costs.backward_launches.push_back(layer.backward.kernels);
-      costs.forward_host.push_back(layer.forward.kernels);
-      costs.backward_host.push_back(layer.backward.kernels);
-      const int half = layer.backward.kernels / 2;
-      costs.of_parameters.push_back({costs.backward.back() / 2, half, static_cast<double>(half)});
-      costs.outputs.push_back(layer.output_per_sample * batch);
-    }
-    return;
-  }
+  if (!scenario.model.run) return add_given_layers(costs, scenario.model, batch);
   OperationTimes time_of{scenario, gpu};
-  const auto sum = [&](const std::vector<Operation>& operations) {
-    auto total = pause_of_operation * static_cast<double>(operations.size());
-    for (const auto& operation : operations) {
-      const auto time = time_of(operation);
-      total += time;
-      costs.by_class[static_cast<std::size_t>(operation.kind)] += time;
-    }
-    return total;
-  };
-  const auto of_parameters = [&](const std::vector<Operation>& operations) {
-    ComputeCosts::Share share;
-    for (const auto& operation : operations) {
-      if (!operation.of_parameters) continue;
-      share.time += pause_of_operation + time_of(operation);
-      ++share.launches;
-      share.host += operation.host;
-    }
-    return share;
-  };
-  auto settings = eager_settings(scenario, batch);
-  if (is_divided) {
-    const auto& layout = scenario.job.layout;
-    const auto& experts = scenario.model.experts;
-    divide(settings, layout);
-    settings.expert_imbalance = expert_imbalances(layout, experts.number);
-    settings.expert_tokens = tokens_per_row(scenario, experts.top_k);
-    settings.fp8_dispatch = layout.fp8_dispatch;
-    settings.sends_tokens = layout.expert_dispatch == ExpertDispatch::deepep;
-    settings.waits_for_counts = waits_for_row_counts(scenario.job);
-  }
+  const auto settings = settings_of_rank(scenario, batch, is_divided);
   const auto issued = scenario.model.run.step(settings);
   const auto& step = *issued;
   costs.memory = step.memory;
@@ -294,19 +334,7 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
   Pieces forward;
   Pieces recomputed;
   for (const auto& layer : step.layers) {
-    costs.forward.push_back(sum(layer.forward));
-    costs.backward.push_back(sum(layer.backward));
-    costs.forward_launches.push_back(static_cast<int>(layer.forward.size()));
-    costs.backward_launches.push_back(static_cast<int>(layer.backward.size()));
-    costs.forward_host.push_back(host_of(layer.forward));
-    costs.backward_host.push_back(host_of(layer.backward));
-    costs.of_parameters.push_back(of_parameters(layer.backward));
-    ComputeCosts::Share once;
-    for (const auto& operation : layer.once) once.time += pause_of_operation + time_of(operation);
-    once.launches = static_cast<int>(layer.once.size());
-    once.host = host_of(layer.once);
-    costs.once.push_back(once);
-    costs.outputs.push_back(layer.output);
+    add_layer(costs, layer, time_of);
     if (in_pieces)
       costs.forward_pieces.push_back(forward.cut(layer.forward, layer.forward_exchanges, time_of));
     if (settings.recompute == Recompute::selective_op)
@@ -322,15 +350,8 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
   }
   if (!is_divided) return;
   costs.of_rank = step.of_rank;
-  if (settings.tensor == 1 || settings.megatron || settings.compiled) return;
-  for (std::size_t i = 0; i < costs.of_rank.size(); ++i) {
-    const auto& parameters = costs.of_rank[i].parameters;
-    const auto is_norm = [](const Parameter& parameter) { return parameter.shape.size() == 1; };
-    const bool is_shared = scenario.model.layers[i].parameter_count() != costs.of_rank[i].parameter_count();
-    const bool is_split =
-        settings.sequence_parallel && !parameters.empty() && std::ranges::all_of(parameters, is_norm);
-    costs.is_dtensor.push_back(is_shared || is_split ? 1 : 0);
-  }
+  if (settings.tensor > 1 && !settings.megatron && !settings.compiled)
+    add_dtensors(costs, scenario, settings);
 }
 
 }  // namespace

@@ -409,6 +409,7 @@ class Eager {
   Scores scores_of(const Attention& shape) const;
   void math_attention(const Attention& shape, Number number, Tensor out);
   void composed_attention(const Attention& shape, Number number, Tensor out);
+  void fused_attention(const Attention& shape, AttentionKernel kernel, Number number, Tensor out);
   std::pair<Bytes, Bytes> keys_and_values(const Attention& shape, Number number) const;
   void gather_keys(Bytes keys, Bytes kv);
   void hold_parts(double there, double kv, double queries);

@@ -78,7 +78,6 @@ Tensor Eager::attention(const std::string& name, const std::vector<Tensor>& qkv,
 Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
   const auto number = of(qkv.front()).number;
   const auto batch = d(settings_.batch);
-  const auto queries = batch * d(shape.heads * shape.tokens * shape.head_size);
   const bool is_biased = shape.bias.id >= 0;
   const AttentionHead head{shape.head_size, shape.value_size > 0 ? shape.value_size : shape.head_size,
                            is_biased};
@@ -110,40 +109,7 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
       gather_keys(keys, kv);
     }
   } else {
-    save_for_attention(out);
-    // log-sum-exp of the scores
-    save_for_attention(make(batch * d(shape.heads * shape.tokens), Number::fp32, false));
-    const bool is_masked = has_mask(shape);
-    if (is_masked) repeat_heads(shape, number);
-    const auto fused = [&](std::string_view direction, double samples, double tokens, bool causal) {
-      // Queries and keys of different number have the scores of a square with their geometric mean.
-      if (shape.keys > 0 && shape.keys != shape.tokens) tokens = std::sqrt(tokens * d(shape.keys));
-      auto chunk = is_masked ? tokens : tokens_with_all_keys(shape.window, tokens);
-      // Each rank has its share of every document.
-      const auto document = d(settings_.document) / (shares_tokens() ? settings_.context : 1);
-      if (document > 0) chunk = std::min(chunk, document);
-      auto kernel = operation(fmt::format("attention_{} {} {} {}", direction, arithmetic(), name_of(how),
-                                          causal && !is_masked ? "causal" : "full"),
-                              {samples * tokens / chunk, d(shape.heads), chunk, d(shape.head_size),
-                               is_masked ? 0 : d(shape.kv_heads), d(shape.value_size)});
-      if (shape.dropout && !settings_.megatron) kernel.slowdown *= slowdown_of_dropout(how, direction);
-      if (is_masked) kernel.slowdown *= slowdown_of_mask;
-      if (in_fp8) kernel.slowdown /= speed_of_fp8(settings_.compute_capability, direction);
-      return kernel;
-    };
-    function.recomputed_operations = 0;
-    if (in_fp8) cast_for_attention(function.backward, number, queries);  // the gradient of the output
-    if (shares_tokens()) {
-      attend_by_parts(shape, number, fused);
-    } else {
-      forward(fused("forward", batch, d(shape.tokens), shape.causal));
-      function.backward.push_back(fused("backward", batch, d(shape.tokens), shape.causal));
-    }
-    if ((how == AttentionKernel::flash || how == AttentionKernel::flash1) && shape.kv_heads < shape.heads) {
-      for (int i = 0; i < 2; ++i)
-        function.backward.push_back(stream("sum", number, queries));  // for keys and for values
-      function.temporary_backward = 2 * queries * bytes_of(number);
-    }
+    fused_attention(shape, how, number, out);
   }
   if (settings_.recompute == Recompute::selective) {
     function.backward.insert(function.backward.begin(), function.forward.begin(), function.forward.end());
@@ -164,6 +130,49 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
   }
   function.result = out;
   return out;
+}
+
+void Eager::fused_attention(const Attention& shape, AttentionKernel kernel, Number number, Tensor out) {
+  const auto batch = d(settings_.batch);
+  const auto queries = batch * d(shape.heads * shape.tokens * shape.head_size);
+  save_for_attention(out);
+  // log-sum-exp of the scores
+  save_for_attention(make(batch * d(shape.heads * shape.tokens), Number::fp32, false));
+  auto& function = nodes_.back();
+  const bool in_fp8 = settings_.fp8 && settings_.fp8->attention;
+  const bool is_masked = has_mask(shape);
+  if (is_masked) repeat_heads(shape, number);
+  const auto fused = [&](std::string_view direction, double samples, double tokens, bool causal) {
+    // Queries and keys of different number have the scores of a square with their geometric mean.
+    if (shape.keys > 0 && shape.keys != shape.tokens) tokens = std::sqrt(tokens * d(shape.keys));
+    auto chunk = is_masked ? tokens : tokens_with_all_keys(shape.window, tokens);
+    // Each rank has its share of every document.
+    const auto document = d(settings_.document) / (shares_tokens() ? settings_.context : 1);
+    if (document > 0) chunk = std::min(chunk, document);
+    auto operation_of_pass = operation(fmt::format("attention_{} {} {} {}", direction, arithmetic(),
+                                                   name_of(kernel), causal && !is_masked ? "causal" : "full"),
+                                       {samples * tokens / chunk, d(shape.heads), chunk, d(shape.head_size),
+                                        is_masked ? 0 : d(shape.kv_heads), d(shape.value_size)});
+    if (shape.dropout && !settings_.megatron)
+      operation_of_pass.slowdown *= slowdown_of_dropout(kernel, direction);
+    if (is_masked) operation_of_pass.slowdown *= slowdown_of_mask;
+    if (in_fp8) operation_of_pass.slowdown /= speed_of_fp8(settings_.compute_capability, direction);
+    return operation_of_pass;
+  };
+  function.recomputed_operations = 0;
+  if (in_fp8) cast_for_attention(function.backward, number, queries);  // the gradient of the output
+  if (shares_tokens()) {
+    attend_by_parts(shape, number, fused);
+  } else {
+    forward(fused("forward", batch, d(shape.tokens), shape.causal));
+    function.backward.push_back(fused("backward", batch, d(shape.tokens), shape.causal));
+  }
+  if ((kernel == AttentionKernel::flash || kernel == AttentionKernel::flash1) &&
+      shape.kv_heads < shape.heads) {
+    for (int i = 0; i < 2; ++i)
+      function.backward.push_back(stream("sum", number, queries));  // for keys and for values
+    function.temporary_backward = 2 * queries * bytes_of(number);
+  }
 }
 
 /// Casts a tensor to fp8 for attention, by the recipe of the linear layers if that has one scale per tensor,
