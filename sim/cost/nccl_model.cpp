@@ -260,6 +260,7 @@ bool is_taken_between_racks(Algorithm algorithm, Bytes size) {
 bool available(Algorithm algorithm, Protocol protocol, CollectiveKind kind, const CommunicatorFacts& c) {
   if (algorithm != Algorithm::ring && kind != CollectiveKind::all_reduce) return false;
   if (c.rccl) return rccl_has(algorithm, protocol, c);
+  if (c.unordered_network && c.nodes > 1 && protocol != Protocol::simple) return false;
   if (is_nvls(algorithm)) {
     if (!c.nvls || protocol != Protocol::simple) return false;
     return algorithm == Algorithm::nvls ? c.nodes == 1 || c.collnet : c.nodes > 1;
@@ -445,20 +446,6 @@ CollectivePlan with_all_channels(const CollectivePlan& plan, CollectiveKind kind
 BytesPerSecond nvls_reach(const CommunicatorFacts& c) {
   return BytesPerSecond{nvls_inside(c) * nvls_reached / bus_factor(CollectiveKind::all_reduce, c.ranks) *
                         1e9};
-}
-
-Seconds nvls_fill(Bytes size, const CommunicatorFacts& c) {
-  if (c.nodes > 1) return {};
-  constexpr int most_heads = 32;  // NCCL_MAX_NVLS_ARITY
-  constexpr int further_steps = 3;
-  constexpr int channels_of_blackwell = 24;  // NVLS_NCHANNELS_SM100_NVL of NCCL 2.28.9; 32 in 2.26
-  const int channels = generation(c.compute_capability) == blackwell ? channels_of_blackwell : nvls_channels;
-  const double chunks = static_cast<double>(channels) * std::min(c.ranks, most_heads);
-  auto chunk = 128_KiB;
-  if (size < chunks * chunk * 64) chunk = 64_KiB;
-  if (size < chunks * chunk * 8) chunk = 32_KiB;
-  if (size < chunks * chunk * 2) chunk = 16_KiB;
-  return std::min(size, chunks * chunk) / nvls_reach(c) * further_steps;
 }
 
 std::string_view name_of(Transport transport) {

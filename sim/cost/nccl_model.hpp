@@ -28,9 +28,11 @@ struct CommunicatorFacts {
   /// nodes, since its model assumes the rate of a ring and the latency of a tree for NVLSTree.
   /// @source github.com/aws/aws-ofi-nccl at 2daf7d30, src/tuner/nccl_ofi_model.cpp
   bool prefers_nvls_tree = false;
-  bool multi_node_nvlink = false;     ///< NVLink domains of several hosts (racks), and more than one of them
-  bool nvswitch = false;              ///< NVSwitches connect all GPUs of a node
-  bool collnet = false;               ///< network switches reduce (SHARP)
+  bool multi_node_nvlink = false;  ///< NVLink domains of several hosts (racks), and more than one of them
+  bool nvswitch = false;           ///< NVSwitches connect all GPUs of a node
+  bool collnet = false;            ///< network switches reduce (SHARP)
+  /// The network does not keep the order of 128 bytes, which LL and LL128 need.
+  bool unordered_network = false;
   int nics = 1;                       ///< NICs of a node that rings use
   BytesPerSecond nvlink_bandwidth{};  ///< NCCL's nominal rate from a GPU to the NVSwitches, per direction
   bool rccl = false;                  ///< GPUs of AMD: RCCL's rules (rccl_model.hpp)
@@ -115,12 +117,6 @@ CollectivePlan with_all_channels(const CollectivePlan& plan, CollectiveKind kind
 
 /// Real rate of the NVSwitches of a node in NVLS or NVLSTree, in buffer bytes per second.
 BytesPerSecond nvls_reach(const CommunicatorFacts& communicator);
-
-/// What NVLS on one node takes beyond its rate and latency: copies to NVLS buffers, reductions, multicasts
-/// and copies from them work on consecutive parts of the buffer, so that the last part needs three more
-/// steps. A part has a chunk for each channel and head (GPU that reduces), at most 128 KiB each.
-/// @source NCCL 2.26.2, src/enqueue.cc (calcCollChunking) and src/transport/nvls.cc
-Seconds nvls_fill(Bytes size, const CommunicatorFacts& communicator);
 
 /// Number of ranks on each node of the communicator.
 int ranks_per_node(const CommunicatorFacts& communicator);

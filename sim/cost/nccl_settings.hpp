@@ -36,8 +36,8 @@ struct NcclSettings {
   std::string proto;
   std::optional<int> min_channels;
   std::optional<int> max_channels;
-  std::optional<Bytes> buffer;  ///< of a channel, for Simple; empty: NCCL's default
-  int queue_pairs = 1;          ///< of each connection of RDMA
+  Bytes buffer = 4_MiB;  ///< of a channel, for Simple
+  int queue_pairs = 1;   ///< of each connection of RDMA
 
   bool has_channel_limits() const { return min_channels || max_channels; }
   bool allows(Algorithm algorithm) const;

@@ -10,6 +10,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/cost/channel_rate.hpp"
+#include "sim/cost/chunk_fill.hpp"
 #include "sim/cost/contention.hpp"
 #include "sim/nccl/alone_time.hpp"
 #include "sim/nccl/describe_communicator.hpp"
@@ -255,7 +256,7 @@ CollectivePlan Communicator::choose(CollectiveKind kind, Bytes size) const {
     plan = choose_plan(kind, size, facts_, settings);
   }
   plan->algorithm_bandwidth = rate_of(*plan, kind, with_all_channels(*plan, kind, size, facts_, settings));
-  if (is_nvls(plan->algorithm)) plan->latency += nvls_fill(size, facts_);
+  plan->latency += fill_of(*plan, size, facts_, settings);
   return *plan;
 }
 

@@ -22,6 +22,12 @@ BytesPerSecond nccl_pcie_rate(BytesPerSecond measured) {
   return measured;
 }
 
+/// The first GPUs of AWS whose EFA keeps the order of 128 bytes, by compute capability. The plugin asks the
+/// provider, and sets NCCL_PROTO=simple without that order or without GPUDirect. That a p4d's EFA has no
+/// order is inferred: its all-reduces of 1 to 16 MiB take two to three times what LL128 would.
+/// @source github.com/aws/aws-ofi-nccl at 2daf7d30, src/platform-aws.cpp and src/nccl_ofi_net.cpp
+constexpr int ordered_efa_from = 90;
+
 /// NCCL's rate between AMD sockets, whatever their link.
 /// @source NCCL 2.28.9, src/graph/topo.h
 constexpr BytesPerSecond nccl_amd_sockets = 16_GBps;
@@ -134,7 +140,10 @@ CommunicatorFacts describe_communicator(const Platform& platform, const Routes& 
   communicator.only_host_memory = communicator.only_host_memory && communicator.transport == Transport::shm;
   communicator.node_bandwidth = inside.together(communicator.nodes);
   if (platform.network && communicator.nodes > 1) {
-    communicator.net_latency = platform.network->message_latency;
+    const auto& network = *platform.network;
+    communicator.net_latency = network.message_latency;
+    communicator.unordered_network =
+        network.kind == NetworkKind::efa && (!network.gpudirect || gpu.compute_capability < ordered_efa_from);
   }
   communicator.nvswitch = are_on_nvswitches(platform, routes, gpus);
   communicator.nics = static_cast<int>(rings.size());

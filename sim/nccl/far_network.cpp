@@ -23,7 +23,7 @@ Bytes in_flight(const NcclSettings& settings, Protocol protocol) {
     case Protocol::simple:
       break;
   }
-  return settings.buffer.value_or(4_MiB);
+  return settings.buffer;
 }
 
 }  // namespace

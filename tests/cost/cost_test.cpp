@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
 
+#include "sim/cost/channel_rate.hpp"
+#include "sim/cost/chunk_fill.hpp"
 #include "sim/cost/kernel_cost.hpp"
 #include "sim/cost/nccl_model.hpp"
 #include "tests/support/builders.hpp"
@@ -181,10 +183,40 @@ TEST_CASE("large all-reduces over racks are rings unless NCCL_ALGO asks for othe
 // calcCollChunking of NCCL: 24 channels, 32 heads and chunks of 128, 64, 32 and 16 KiB, three further steps
 TEST_CASE("NVLS takes three further steps of its pipeline", "[nccl]") {
   const auto rack = racks(1);
-  const auto parts = [&](Bytes size) { return nvls_fill(size, rack).value() * nvls_reach(rack).value() / 3; };
+  const auto fill = [](Bytes size, const CommunicatorFacts& communicator, Algorithm algorithm) {
+    CollectivePlan plan;
+    plan.algorithm = algorithm;
+    return fill_of(plan, size, communicator, {});
+  };
+  const auto parts = [&](Bytes size) {
+    return fill(size, rack, Algorithm::nvls).value() * nvls_reach(rack).value() / 3;
+  };
   CHECK(parts(16_GiB) == Approx((96_MiB).value()));
   CHECK(parts(1_GiB) == Approx((48_MiB).value()));
   CHECK(parts(128_MiB) == Approx((24_MiB).value()));
   CHECK(parts(1_MiB) == Approx((1_MiB).value()));  // less than a chunk for each channel and head
-  CHECK(nvls_fill(1_GiB, racks(2)) == Seconds{});
+  // Over two racks, NVLSTree sends each part up and down as well; switches that reduce are not modelled.
+  const auto two = racks(2);
+  const auto part = 24 * std::min(32, two.ranks / 2) * 128_KiB;
+  CHECK(fill(16_GiB, two, Algorithm::nvls_tree).value() ==
+        Approx((part / nvls_reach(two) * 3 + part / two.net_bandwidth * 2).value()));
+  CHECK(fill(1_GiB, two, Algorithm::nvls) == Seconds{});
+}
+
+// calcCollChunking and runTreeSplit of NCCL: chunks of an eighth of 4 MiB a channel, passed on when complete
+TEST_CASE("a tree between nodes passes whole chunks along the GPUs of a node", "[nccl]") {
+  CommunicatorFacts nodes{.ranks = 16, .nodes = 2, .nvlink = true, .net_bandwidth = 50_GBps};
+  CollectivePlan plan;
+  plan.algorithm = Algorithm::tree;
+  plan.channels = 8;
+  const auto hop = channel_rate(true, Algorithm::tree, Protocol::simple);
+  const auto full = (512_KiB / hop * 14 + 4_MiB / 50_GBps * 1).value();
+  CHECK(fill_of(plan, 1_GiB, nodes, {}).value() == Approx(full));
+  CHECK(fill_of(plan, 4_MiB, nodes, {}).value() == Approx(full));
+  CHECK(fill_of(plan, 1_MiB, nodes, {}).value() == Approx(full / 4));
+  NcclSettings small;
+  small.buffer = 1_MiB;
+  CHECK(fill_of(plan, 1_GiB, nodes, small).value() == Approx(full / 4));
+  plan.protocol = Protocol::ll128;
+  CHECK(fill_of(plan, 1_GiB, nodes, {}) == Seconds{});
 }

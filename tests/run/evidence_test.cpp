@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/config/config.hpp"
+#include "sim/cost/chunk_fill.hpp"
 #include "sim/run/simulate.hpp"
 #include "tests/support/facts.hpp"
 #include "tests/support/world_communicator.hpp"
@@ -62,7 +63,7 @@ TEST_CASE("without P2P NCCL prices NVLS without a latency, so it takes it for al
     const auto plan = lowering->choose(CollectiveKind::all_reduce, bytes);
     CHECK(plan.algorithm == Algorithm::nvls);
     // What it takes does not change by that.
-    CHECK(plan.latency.value() == Approx(25e-6 + nvls_fill(bytes, lowering->facts()).value()));
+    CHECK(plan.latency.value() == Approx(25e-6 + fill_of(plan, bytes, lowering->facts(), {}).value()));
   }
   const auto scenario = all_reduce({{"platform", "dgx-h100"}, {"strategy.size", "1 KiB"}});
   CHECK((*WorldCommunicator{scenario}).choose(CollectiveKind::all_reduce, 1_KiB).algorithm !=

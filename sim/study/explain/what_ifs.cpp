@@ -172,8 +172,7 @@ class WhatIfs {
         "congestion_bbr", "bbr as the congestion control of the senders", {{"network.congestion", "bbr"}});
     if (conditions.round_trip.value_or(Seconds{}) > Seconds{}) {
       add(true, "larger_buffers", fmt::format("buffers of NCCL {} times as large", times_as_many),
-          {{"nccl.NCCL_BUFFSIZE",
-            fmt::format("{:.0f}", (settings.buffer.value_or(4_MiB) * times_as_many).value())}});
+          {{"nccl.NCCL_BUFFSIZE", fmt::format("{:.0f}", (settings.buffer * times_as_many).value())}});
       if (has_connections) add_connections(network, settings);
     }
     if (!(network.spread < 1)) return;
