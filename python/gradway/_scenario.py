@@ -22,6 +22,7 @@ ScenarioJob = TypedDict("ScenarioJob", {
     "implementation": Literal["auto", "fused", "huggingface"],
     "fusions": Literal["all", "activation", "rope", "none"],
     "recompute": Literal["none", "selective", "selective_op", "full"],
+    "recompute_modules": str,
     "framework": Literal["pytorch", "megatron", "deepspeed"],
     "zero_grad": Literal["after_step", "before_backward"],
     "float_logits": bool,

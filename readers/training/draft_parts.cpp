@@ -11,6 +11,7 @@
 
 #include "sim/base/nearest.hpp"
 #include "sim/workload/optimizer.hpp"
+#include "sim/workload/recompute.hpp"
 
 namespace gradway {
 
@@ -164,6 +165,24 @@ bool reads_fp4(TrainerSettings& settings) {
                      "expected e2m1");
   if (recipe != "nvfp4") settings.note("fp4_recipe", "gradway does not know this recipe: nvfp4 is assumed");
   return true;
+}
+
+std::string recomputed_modules(TrainerSettings& settings) {
+  std::string given;
+  for (const auto& module : settings.words("recompute_modules")) given += module.text + ' ';
+  if (given.empty()) return "";
+  for (const auto& module : settings.words("offload_modules")) {
+    if (trimmed(module.text).find("core_attn") == std::string_view::npos) continue;
+    settings.note("offload_modules",
+                  "gradway computes the core of attention again, and keeps other activations");
+    given += "core_attn";
+  }
+  const auto [modules, unknown] = read_recomputed_modules(given);
+  if (!unknown.empty())
+    settings.problem(settings.where("recompute_modules"),
+                     fmt::format("gradway does not recompute '{}'", unknown), "leave it out");
+  const auto words = in_words(modules);
+  return words == "core_attn" ? "" : fmt::format("'{}'", words);
 }
 
 }  // namespace gradway

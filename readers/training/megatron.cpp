@@ -261,9 +261,8 @@ class Megatron {
 
   /// Without Triton's kernel, Megatron-LM compiles parts of the loss, whose tensors stay the same.
   void read_loss() {
-    const bool is_fused = flag("cross_entropy_loss_fusion");
     const auto kernel = settings_.text("cross_entropy_fusion_impl").value_or("native");
-    if (is_fused && kernel == "te") keys_.put("job.fused_loss", "true");
+    if (flag("cross_entropy_loss_fusion") && kernel == "te") keys_.put("job.fused_loss", "true");
   }
 
   void read_recompute() {
@@ -277,10 +276,8 @@ class Megatron {
     const bool recomputes_all = method == "block" ? layers * pipeline_ >= layers_ : layers == 1;
     if (granularity == "full" && !recomputes_all)
       settings_.note("recompute_num_layers", "gradway recomputes each block from its own input");
-    const auto modules = settings_.words("recompute_modules");
-    const bool is_core = modules.empty() || (modules.size() == 1 && modules.front().text == "core_attn");
-    if (granularity == "selective" && !is_core)
-      settings_.note("recompute_modules", "gradway recomputes the core of attention");
+    const auto modules = recomputed_modules(settings_);
+    if (granularity == "selective") keys_.put("job.recompute_modules", modules);
   }
 
   void read_strategy() {
@@ -448,10 +445,8 @@ class Megatron {
     if (setting == nullptr || setting->text == "1") return 0;
     std::string text = setting->text;
     std::erase_if(text, [](char c) { return c == ' ' || c == '(' || c == ')'; });
-    int zeros = 0;
-    int ones = 0;
-    const std::string_view first = "[0]*";
-    const std::string_view second = "+[1]*";
+    int zeros = 0, ones = 0;
+    constexpr std::string_view first = "[0]*", second = "+[1]*";
     const auto plus = text.find(second);
     if (text.starts_with(first) && plus != std::string::npos) {
       std::from_chars(text.data() + first.size(), text.data() + plus, zeros);
@@ -493,8 +488,7 @@ class Megatron {
 
 MegatronDraft draft_of_megatron(const ArgumentSettings& arguments, const DraftOptions& options,
                                 const std::string& name) {
-  const auto named = megatron_arguments(arguments);
-  return Megatron{named, options, name}.draft();
+  return Megatron{megatron_arguments(arguments), options, name}.draft();
 }
 
 }  // namespace gradway

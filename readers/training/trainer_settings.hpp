@@ -148,6 +148,8 @@ void check_job_numbers(TrainerSettings& settings, long long batch, long long acc
 
 /// Whether linear layers run in nvfp4, Megatron-Core's only format of 4 bits.
 bool reads_fp4(TrainerSettings& settings);
+/// What Megatron's selective recomputation recomputes, as job.recompute_modules; empty: its default.
+std::string recomputed_modules(TrainerSettings& settings);
 
 /// Which of Megatron's fused kernels run, a word of `job.fusions`; empty: all.
 std::string fusions_word(TrainerSettings& settings);

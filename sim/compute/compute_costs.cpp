@@ -389,6 +389,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .compute_capability = scenario.platform.gpu_models.front().capability_of_kernels(),
           .float_logits = job.float_logits,
           .recompute = job.recompute,
+          .recompute_modules = read_recomputed_modules(job.recompute_modules).modules,
           .recompute_every = job.recompute_every,
           .recompute_offload = job.recompute_offload,
           .lora = job.lora,

@@ -280,9 +280,10 @@ struct Job {
   Implementation implementation = Implementation::automatic;
   Fusions fusions = Fusions::all;  ///< of Megatron's modules
   Recompute recompute = Recompute::none;
-  int recompute_every = 1;         ///< with recompute full: one of this many blocks is recomputed
-  bool recompute_offload = false;  ///< inputs of recomputed blocks wait in host memory
-  int loss_chunk = 0;              ///< rows whose logits exist at a time; 0: all
+  std::string recompute_modules{"core_attn"};  ///< words of `RecomputedModule`, by recompute selective
+  int recompute_every = 1;                     ///< with recompute full: one of this many blocks is recomputed
+  bool recompute_offload = false;              ///< inputs of recomputed blocks wait in host memory
+  int loss_chunk = 0;                          ///< rows whose logits exist at a time; 0: all
   ZeroGrad zero_grad = ZeroGrad::after_step;
   bool float_logits = true;      ///< under autocast the loss is computed from `logits.float()`
   bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the CPU waits for each kernel

@@ -37,6 +37,12 @@ Lack whole_blocks(const KeyContext& context) {
   return lack_unless(runs_blocks_again(recompute) && recompute != Recompute::selective_op,
                      "no whole blocks are recomputed", "leave it out, or write 'recompute: full'");
 }
+Lack modules(const KeyContext& context) {
+  const auto& job = context.job;
+  return lack_unless(job.recompute == Recompute::selective && has_megatron_modules(job),
+                     "no modules of Megatron are recomputed",
+                     "leave it out, or write 'recompute: selective' and 'framework: megatron'");
+}
 Lack offloaded_inputs(const KeyContext& context) {
   if (!context.model.run) return lack_unless(false, "the kernels of the model are recorded");
   return whole_blocks(context);
@@ -114,9 +120,18 @@ FieldTable make_fields(std::type_identity<Job>) {
       field("recompute", &Job::recompute, value::Words{"a recompute mode", recompute_words},
             "activation checkpointing. full: each block keeps only its input and is recomputed before its "
             "backward pass; selective_op: everything is recomputed except attention and every second matrix "
-            "product (torchtitan); selective: only the core of attention is recomputed, from queries, keys "
-            "and values (Megatron)",
+            "product (torchtitan); selective: what recompute_modules names, by default the core of attention "
+            "alone, from queries, keys and values (Megatron)",
             {.affects = {.kernels = true}, .lack = job_lacks::attention}),
+      field(
+          "recompute_modules", &Job::recompute_modules, value::Text{},
+          "with recompute selective and Megatron's modules: what is recomputed, as --recompute-modules lists "
+          "it: core_attn (the core of attention), layernorm (norms before experts and latent attention), "
+          "moe_act (activations of experts), mla_up_proj (from latent vectors to heads), mlp (of dense "
+          "layers), shared_experts, moe (layers of experts)",
+          {.is_echoed = [](const Job& job) { return job.recompute_modules != Job{}.recompute_modules; },
+           .affects = {.kernels = true},
+           .lack = job_lacks::modules}),
       field("framework", &Job::framework, value::Words{"a framework", framework_words},
             "framework whose communication within the model is simulated: PyTorch (also torchtitan), "
             "Megatron-Core or DeepSpeed",

@@ -65,13 +65,19 @@ class DecoderPass {
   Tensor norm_before(const std::string& name, Tensor x) {
     return has_norm(DecoderShape::NormPlacement::before) ? norm(name, x) : x;
   }
+  /// @param is_apart the projection after it does not do it itself (Transformer Engine's LayerNormLinear)
+  Tensor separate_norm(const std::string& name, Tensor x, bool is_apart) {
+    const auto before = [&] { return norm_before(name, x); };
+    return is_apart ? run_.module(RecomputedModule::layernorm, before) : before();
+  }
   Tensor norm_after(const std::string& name, Tensor x) {
     return has_norm(DecoderShape::NormPlacement::after) ? norm(name, x) : x;
   }
 
   Tensor block(const std::string& name, Tensor x, int layer) {
     const auto residual = x;
-    auto normed = norm_before(name + (is_packed() ? ".ln_1" : ".attention_norm"), x);
+    auto normed =
+        separate_norm(name + (is_packed() ? ".ln_1" : ".attention_norm"), x, shape_.latent.has_value());
     // Each rank computes the latent vectors of its own tokens, which are gathered instead.
     if (!shape_.latent) normed = run_.to_ranks(normed);
     x = attention(name + ".attention", normed, layer);
@@ -79,7 +85,8 @@ class DecoderPass {
       x = norm_after(name + ".attention.post_norm", run_.from_ranks(x));
       x = run_.add(name + ".attention.residual", residual, dropped(name + ".attention.dropout", x));
       const auto fed =
-          norm_after(name + ".mlp.post_norm", fed_forward(name, norm_before(name + ".ln_2", x), layer));
+          norm_after(name + ".mlp.post_norm",
+                     fed_forward(name, separate_norm(name + ".ln_2", x, has_experts(layer)), layer));
       return run_.add(name + ".mlp.residual", x, dropped(name + ".mlp.dropout", fed));
     }
     const bool one_norm = shape_.blocks == DecoderShape::Blocks::parallel_one_norm;
@@ -252,24 +259,27 @@ class DecoderPass {
                          false, false, Split::outputs);
     };
     auto q = x;
-    if (latent.q_rank > 0) {
-      q = run_.linear(name + ".query_down", q, own_, hidden_, latent.q_rank, false);
-      q = run_.rms_norm(name + ".query_norm", q, own_, latent.q_rank);
-    }
-    q = to_heads(".query_up", q, latent.q_rank > 0 ? latent.q_rank : hidden_, head);
-    const auto q_parts = run_.split(q, rows, {latent.plain_head, latent.rotary_head});
-    q = run_.join(q_parts[0], run_.rotary(name + ".rotary_query", q_parts[1], factors), rows, head);
+    if (latent.q_rank > 0) q = run_.linear(name + ".query_down", q, own_, hidden_, latent.q_rank, false);
+    q = run_.module(RecomputedModule::mla_up_proj, [&] {
+      if (latent.q_rank > 0) q = run_.rms_norm(name + ".query_norm", q, own_, latent.q_rank);
+      q = to_heads(".query_up", q, latent.q_rank > 0 ? latent.q_rank : hidden_, head);
+      const auto q_parts = run_.split(q, rows, {latent.plain_head, latent.rotary_head});
+      return run_.join(q_parts[0], run_.rotary(name + ".rotary_query", q_parts[1], factors), rows, head);
+    });
 
     const auto down =
         run_.linear(name + ".kv_down", x, own_, hidden_, latent.kv_rank + latent.rotary_head, false);
     const auto down_parts = run_.split(down, own_, {latent.kv_rank, latent.rotary_head});
-    auto kv = run_.rms_norm(name + ".kv_norm", down_parts[0], own_, latent.kv_rank);
-    kv = to_heads(".kv_up", kv, latent.kv_rank, latent.plain_head + values);
-    const auto kv_parts = run_.split(kv, rows, {latent.plain_head, values});
-    const auto rotated_key = run_.rotary(name + ".rotary_key", run_.to_ranks(down_parts[1]), factors);
-    const auto k = run_.join(kv_parts[0], rotated_key, rows, head);
-    return run_.attention(name + ".sdpa", {q, k, kv_parts[1]},
-                          {heads, heads, tokens_, head, true, true, values});
+    Tensor v;
+    const auto k = run_.module(RecomputedModule::mla_up_proj, [&] {
+      auto kv = run_.rms_norm(name + ".kv_norm", down_parts[0], own_, latent.kv_rank);
+      kv = to_heads(".kv_up", kv, latent.kv_rank, latent.plain_head + values);
+      const auto kv_parts = run_.split(kv, rows, {latent.plain_head, values});
+      v = kv_parts[1];
+      const auto rotated_key = run_.rotary(name + ".rotary_key", run_.to_ranks(down_parts[1]), factors);
+      return run_.join(kv_parts[0], rotated_key, rows, head);
+    });
+    return run_.attention(name + ".sdpa", {q, k, v}, {heads, heads, tokens_, head, true, true, values});
   }
 
   bool has_experts(int layer) const {
@@ -278,8 +288,11 @@ class DecoderPass {
 
   /// An MLP, or experts, which read each rank's own tokens.
   Tensor fed_forward(const std::string& name, Tensor x, int layer) {
-    if (has_experts(layer)) return experts(name + ".experts", x, *shape_.experts);
-    return run_.from_ranks(mlp(name + ".mlp", run_.to_ranks(x), shape_.mlp));
+    if (has_experts(layer))
+      return run_.module(RecomputedModule::moe,
+                         [&] { return experts(name + ".experts", x, *shape_.experts); });
+    return run_.module(RecomputedModule::mlp,
+                       [&] { return run_.from_ranks(mlp(name + ".mlp", run_.to_ranks(x), shape_.mlp)); });
   }
 
   bool is_gated() const {
@@ -344,14 +357,20 @@ class DecoderPass {
     y = run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, own_experts,
                             Split::outputs, experts.bias);
     // Only gpt-oss has biases of experts, and it clamps what its activation reads.
-    if (experts.bias && run_.fuses_activation() && !run_.fuses_experts()) y = run_.clamped_halves(y);
-    y = run_.weighted_rows(
-        is_gated() ? gated(name, y, rows, run_.share_of_expert(width)) : activation(name, y), shares);
+    y = run_.module(RecomputedModule::moe_act, [&] {
+      if (experts.bias && run_.fuses_activation() && !run_.fuses_experts()) y = run_.clamped_halves(y);
+      return run_.weighted_rows(
+          is_gated() ? gated(name, y, rows, run_.share_of_expert(width)) : activation(name, y), shares);
+    });
     y = run_.grouped_linear(name + ".fc2", y, rows, width, hidden_, own_experts, Split::inputs, experts.bias);
     if (experts.bias && run_.adds_expert_biases()) y = run_.add_weighted_biases(y, own_experts);
     y = run_.from_experts(y, routed, hidden_, number);
     y = run_.combine(name + ".combine", y, shares, own_, hidden_);
-    if (experts.shared > 0) y = run_.add(name + ".sum", y, shared_experts(name, x, experts));
+    if (experts.shared > 0) {
+      const auto always =
+          run_.module(RecomputedModule::shared_experts, [&] { return shared_experts(name, x, experts); });
+      y = run_.add(name + ".sum", y, always);
+    }
     run_.set_role(LayerRole::other);
     return y;
   }

@@ -125,6 +125,69 @@ TEST_CASE("selective_op keeps the results of every second fp8 product in 16 bits
   CHECK(runs_again(small_llama(2), settings).columns == again);
 }
 
+namespace {
+
+/// All operations of the backward pass, and the bytes that are kept for it.
+struct BackwardPass {
+  std::size_t operations = 0;
+  double products = 0;  ///< products among them
+  double kept = 0;
+};
+BackwardPass with_modules(std::string_view words, bool latent = false) {
+  auto shape = small_llama(3);
+  shape.experts = Experts{.number = 8, .top_k = 2, .mlp = mlp};
+  shape.experts->dense_layers = 1;
+  if (latent)
+    shape.latent =
+        LatentAttention{.q_rank = 24, .kv_rank = 16, .plain_head = 16, .rotary_head = 8, .value_head = 16};
+  EagerSettings settings{.precision = Precision::bf16, .megatron = true};
+  settings.half_parameters = true;
+  settings.recompute = Recompute::selective;
+  const auto [modules, unknown] = read_recomputed_modules(words);
+  REQUIRE(unknown.empty());
+  settings.recompute_modules = modules;
+  const auto step = eager_step(model_of(decoder(shape)), settings);
+  BackwardPass pass;
+  pass.kept = step.memory.activations[step.memory.forward - 1].value();
+  for (const auto& layer : step.layers) {
+    pass.operations += layer.backward.size();
+    for (const auto& operation : layer.backward)
+      if (operation.kind == OperationClass::product) ++pass.products;
+  }
+  return pass;
+}
+
+}  // namespace
+
+// Megatron-Core frees the results of these modules and computes them again: two layers have experts.
+TEST_CASE("recomputed modules of Megatron keep none of their results", "[recompute]") {
+  constexpr double half = 2;  // bytes
+  const auto none = with_modules("");
+  const auto norms = with_modules("layernorm");
+  CHECK(none.kept - norms.kept == Approx(2 * half * rows * hidden).epsilon(0.05));
+  CHECK(norms.operations == none.operations + 2);
+  const auto activations = with_modules("moe_act");
+  CHECK(none.kept - activations.kept == Approx(2 * half * 2 * rows * mlp).epsilon(0.05));
+  CHECK(activations.operations == none.operations + 2);
+  const auto both = with_modules("layernorm, moe_act");
+  CHECK(none.kept - both.kept == Approx(2 * none.kept - norms.kept - activations.kept));
+  // The dense layer's MLP: both products, the first one packed, and the activation between them.
+  const auto dense = with_modules("mlp");
+  CHECK(dense.products == none.products + 2);
+  CHECK(none.kept - dense.kept >= half * rows * 3 * mlp);
+  // What is part of a recomputed module is recomputed once.
+  CHECK(with_modules("moe").operations == with_modules("moe moe_act").operations);
+  CHECK(with_modules("moe").kept < activations.kept);
+}
+
+TEST_CASE("heads of latent attention are computed again from latent vectors", "[recompute]") {
+  const auto none = with_modules("", true);
+  const auto heads_again = with_modules("mla_up_proj", true);
+  CHECK(heads_again.products == none.products + 3 * 2);  // queries; keys and values
+  CHECK(none.kept - heads_again.kept >= 3 * 2 * rows * heads * (24 + 24 + 16));
+  CHECK(read_recomputed_modules("layernorm, attention").unknown == "attention");
+}
+
 TEST_CASE("every n-th block is recomputed") {
   auto none = settings_of(Recompute::full);
   none.recompute = Recompute::none;

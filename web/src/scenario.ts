@@ -16,6 +16,7 @@ export interface ScenarioJob {
   implementation?: 'auto' | 'fused' | 'huggingface';
   fusions?: 'all' | 'activation' | 'rope' | 'none';
   recompute?: 'none' | 'selective' | 'selective_op' | 'full';
+  recompute_modules?: string;
   framework?: 'pytorch' | 'megatron' | 'deepspeed';
   zero_grad?: 'after_step' | 'before_backward';
   float_logits?: boolean;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/base/nearest.hpp"
 #include "sim/scenario/strategy_facts.hpp"
 #include "sim/workload/blocks.hpp"
 
@@ -101,6 +102,10 @@ class CheckFinetune {
 void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const auto& job = scenario.job;
   if (!trains(job.strategy)) return;
+  if (const auto unknown = read_recomputed_modules(job.recompute_modules).unknown; !unknown.empty()) {
+    problems.add(scenario.place("job.recompute_modules"), fmt::format("unknown module '{}'", unknown),
+                 suggestion(unknown, {recomputed_module_words.begin(), recomputed_module_words.end()}));
+  }
   if (!runs_blocks_again(job.recompute)) return;
   const auto blocks = blocks_of(model.model).count;
   if (blocks == 0) {

@@ -26,7 +26,13 @@ class ArgumentList {
       text_.put("no_bias_gelu_fusion", "true");
     }
     if (!fuses_rope(job_.fusions)) text_.put("no_rope_fusion", "true");
-    if (job_.recompute == Recompute::selective) text_.put("recompute_granularity", "selective");
+    if (job_.recompute == Recompute::selective) {
+      text_.put("recompute_granularity", "selective");
+      if (auto modules = job_.recompute_modules; modules != Job{}.recompute_modules) {
+        std::erase(modules, ',');
+        text_.put("recompute_modules", modules);
+      }
+    }
     if (runs_blocks_again(job_.recompute)) {
       text_.put("recompute_granularity", "full");
       text_.put("recompute_method", "uniform");

@@ -208,6 +208,20 @@ class Eager {
   /// Sends the shares of rows to the ranks of their experts, as Megatron-Core does after the rows.
   Tensor shares_to_experts(Tensor shares, std::int64_t routed);
   Tensor from_experts(Tensor x, std::int64_t routed, std::int64_t width, std::int64_t experts);
+  /// Runs a part of the forward pass that is recomputed if the settings name its module, and no module around
+  /// it is.
+  template <class Part>
+  Tensor module(RecomputedModule module, const Part& part) {
+    const bool is_recomputed = recomputes(module) && !in_module_;
+    const auto first = nodes_.size();
+    if (is_recomputed) in_module_ = true;
+    const auto result = part();
+    if (is_recomputed) {
+      in_module_ = false;
+      recomputed_parts_.push_back({module, first, nodes_.size()});
+    }
+    return result;
+  }
   /// Sets the role of all layers that are opened from now on.
   void set_role(LayerRole role) { role_ = role; }
   /// Computes the shares of each token's best experts from the router's logits.
@@ -263,6 +277,7 @@ class Eager {
     std::int32_t made = 0;             ///< node that produced it
     std::int32_t last_use = 0;         ///< last node that reads it in the forward pass
     std::int32_t saved_for = -1;       ///< node whose backward pass needs it last; -1: none
+    std::int32_t again_for = -1;       ///< node before whose backward pass it is recomputed; -1: it is kept
     std::int32_t consumer = -1;        ///< last node that has it as an input
     std::int32_t in_fp8 = -1;          ///< its fp8 copy
     bool gradient_overwrites = false;  ///< where it was saved, its gradient overwrites it
@@ -433,6 +448,10 @@ class Eager {
   void issue_backward(const Node& node);
   void issue_recomputed(const Node& node);
   void issue();
+  bool recomputes(RecomputedModule module) const {
+    return settings_.recompute == Recompute::selective && settings_.recompute_modules.has(module);
+  }
+  void recompute_modules();
   void recompute_fused();
   void issue_fused();
   Operation fused(double bytes) const;
@@ -452,6 +471,14 @@ class Eager {
   LayerRole role_ = LayerRole::other;
   std::vector<Operation> casts_;  ///< of weights, which the next node issues first
   std::vector<double> lasting_;   ///< by layer: bytes of fp8 copies of weights that outlive a pass
+  /// Nodes of a module that is recomputed.
+  struct RecomputedPart {
+    RecomputedModule module;
+    std::size_t first;
+    std::size_t end;
+  };
+  std::vector<RecomputedPart> recomputed_parts_;
+  bool in_module_ = false;  ///< that is recomputed
   std::vector<Layer> layers_;
   std::vector<LayerOperations> operations_;
   StepMemory memory_;

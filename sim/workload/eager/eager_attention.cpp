@@ -111,7 +111,7 @@ Tensor Eager::attend(const std::vector<Tensor>& qkv, const Attention& shape) {
   } else {
     fused_attention(shape, how, number, out);
   }
-  if (settings_.recompute == Recompute::selective) {
+  if (recomputes(RecomputedModule::core_attn)) {
     function.backward.insert(function.backward.begin(), function.forward.begin(), function.forward.end());
     for (auto& sent : function.backward_exchanges) {
       sent.at += function.forward.size();
@@ -261,7 +261,7 @@ void Eager::attend_by_parts(const Attention& shape, Number number, const Fused& 
 
 /// Saves a tensor for the backward pass unless attention is recomputed.
 void Eager::save_for_attention(Tensor tensor) {
-  if (settings_.recompute != Recompute::selective) save(tensor);
+  if (!recomputes(RecomputedModule::core_attn)) save(tensor);
 }
 
 /// With context parallelism, each rank has its share of the scores of all tokens.

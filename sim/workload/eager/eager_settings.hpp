@@ -25,8 +25,9 @@ struct EagerSettings {
   int compute_capability = 90;  ///< PyTorch chooses the attention kernel by it
   bool float_logits = false;    ///< under autocast, the loss reads `logits.float()`
   Recompute recompute = Recompute::none;
-  int recompute_every = 1;         ///< every n-th block is recomputed
-  bool recompute_offload = false;  ///< inputs of recomputed blocks wait in host memory
+  RecomputedModules recompute_modules{};  ///< by `selective`
+  int recompute_every = 1;                ///< every n-th block is recomputed
+  bool recompute_offload = false;         ///< inputs of recomputed blocks wait in host memory
   std::optional<Lora> lora{};
   bool compiled = false;           ///< torch.compile fuses operations between products
   bool fused_loss = false;         ///< the loss is one kernel

@@ -22,6 +22,7 @@ void Eager::finish() {
   if (is_taken_) return;
   if (settings_.lora) drop_frozen();
   if (settings_.recompute == Recompute::selective_op) select_kept_products();
+  recompute_modules();
   if (settings_.compiled) {
     recompute_fused();
     issue_fused();
@@ -134,6 +135,39 @@ void Eager::select_kept_products() {
   }
 }
 
+/// Repeats the operations of recomputed modules before the backward pass that reads a result of theirs first.
+/// What they save does not exist in between.
+void Eager::recompute_modules() {
+  for (const auto& [module, first, end] : recomputed_parts_) {
+    if (first == end) continue;
+    const auto is_inside = [&](std::int32_t node) {
+      return node >= static_cast<std::int32_t>(first) && node < static_cast<std::int32_t>(end);
+    };
+    const auto last = static_cast<std::int32_t>(end) - 1;
+    const auto result = of(nodes_[end - 1].result).storage;
+    const auto is_freed = [&](std::int32_t storage) {
+      return storage >= 0 && is_inside(of({storage}).made) && !(keeps_result(module) && storage == result);
+    };
+    auto reader = last;
+    for (auto node = end; node < nodes_.size() && !keeps_result(module); ++node)
+      for (const auto saved : nodes_[node].saves)
+        if (is_freed(of(saved).storage)) reader = static_cast<std::int32_t>(node);
+    for (std::size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+      auto& info = tensors_[tensor];
+      if (info.storage == static_cast<std::int32_t>(tensor) && info.saved_for >= 0 && is_freed(info.storage))
+        info.again_for = reader;
+    }
+    std::vector<Operation> operations;
+    std::vector<Exchange> exchanges;
+    for (auto node = first; node < end; ++node)
+      append(operations, exchanges, nodes_[node].forward, nodes_[node].forward_exchanges);
+    auto& pass = nodes_[static_cast<std::size_t>(reader)];
+    append(operations, exchanges, pass.backward, pass.backward_exchanges);
+    pass.backward = std::move(operations);
+    pass.backward_exchanges = std::move(exchanges);
+  }
+}
+
 /// Memory with checkpointed blocks (torch.utils.checkpoint): inputs of a block are kept until it is
 /// recomputed, tensors that it saves exist from then on, and results that it keeps exist all the time.
 /// Offloaded inputs are on the GPU again from the recomputation on.
@@ -197,7 +231,10 @@ void Eager::account() {
   for (const auto& info : tensors_) {
     const auto bytes = info.bytes();
     const bool owns = info.storage == static_cast<std::int32_t>(&info - tensors_.data());
-    if (owns && !runs_blocks_again(settings_.recompute))
+    if (owns && info.again_for >= 0) {
+      held.hold(info.made, info.last_use, bytes);
+      held.hold(held.back(info.again_for), held.back(info.saved_for), bytes);
+    } else if (owns && !runs_blocks_again(settings_.recompute))
       held.hold(info.made, info.saved_for >= 0 ? held.back(info.saved_for) : info.last_use, bytes);
     if (info.storage >= 0 && info.needs_grad && info.consumers > 0)
       held.hold(held.back(info.consumer) + (info.gradient_overwrites ? 1 : 0),
