@@ -12,6 +12,7 @@
 
 #include "cli/calibrate.hpp"
 #include "cli/commands.hpp"
+#include "cli/hang.hpp"
 #include "cli/import/nccl_log.hpp"
 #include "cli/shell/common_options.hpp"
 #include "cli/shell/files.hpp"
@@ -23,6 +24,7 @@
 #include "observe/diagnose/report.hpp"
 #include "observe/nccl_log/report.hpp"
 #include "readers/fit/predictions.hpp"
+#include "readers/hang/hang_evidence.hpp"
 #include "readers/kineto/kineto.hpp"
 #include "readers/kineto/read/read_trace.hpp"
 #include "readers/kineto/read/without_ddp.hpp"
@@ -232,6 +234,24 @@ void write_draft(const DiagnoseArguments& arguments, const JobRun& run, const Di
     context.messages << fmt::format("wrote {}\n", printable(written.generic_string()));
 }
 
+/// What hanging jobs leave is no trace. @throws ConfigError for options that only traces have
+std::optional<HangArguments> hang_arguments(const DiagnoseArguments& arguments) {
+  const auto is_evidence = [](const std::string& path) { return is_hang_evidence(path); };
+  if (std::ranges::none_of(arguments.traces, is_evidence)) return std::nullopt;
+  const std::pair<std::string_view, bool> of_traces[] = {
+      {"--scenario", !arguments.scenario.empty()}, {"--set", !arguments.set.empty()},
+      {"--on", !arguments.elsewhere.empty()},      {"--step-time", !arguments.step_time.empty()},
+      {"--samples", !arguments.samples.empty()},   {"--draft", !arguments.draft.empty()}};
+  for (const auto& [option, is_given] : of_traces)
+    if (is_given)
+      refuse(fmt::format("'{}' needs traces, but '{}' is what a hanging job leaves", option,
+                         printable(*std::ranges::find_if(arguments.traces, is_evidence))),
+             "leave the option out, or give traces only");
+  HangArguments hang{arguments.traces, arguments.platform, arguments.out, arguments.max_lost, arguments.json};
+  hang.paths.insert(hang.paths.end(), arguments.nccl_logs.begin(), arguments.nccl_logs.end());
+  return hang;
+}
+
 Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext& context) {
   if (arguments.scenario.empty() && !arguments.set.empty())
     refuse("'--set' changes a scenario, but none is given", "name it with --scenario");
@@ -289,8 +309,10 @@ Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext&
 
 Action add_diagnose(CLI::App& app) {
   const auto arguments = std::make_shared<DiagnoseArguments>();
-  app.add_option("TRACE", arguments->traces,
-                 "traces of the PyTorch profiler, one per rank, or exports of Nsight Systems")
+  app.add_option(
+         "TRACE", arguments->traces,
+         "traces of the PyTorch profiler, one per rank, or exports of Nsight Systems; of a job that "
+         "hangs: folders or files with the flight recorder's dumps, RAS's answer, stacks, standard error")
       ->required();
   app.add_option("--scenario", arguments->scenario, "scenario of the run, to compare with its prediction");
   add_overrides(app, arguments->set);
@@ -315,6 +337,7 @@ Action add_diagnose(CLI::App& app) {
   add_flag(app, "--json", arguments->json, "print the result as JSON");
   return [arguments, &app](const CommandContext& context) {
     static_cast<void>(wants_files(app, arguments->out));
+    if (const auto hang = hang_arguments(*arguments)) return diagnose_hang(*hang, context);
     return diagnose_traces(*arguments, context);
   };
 }
