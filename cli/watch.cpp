@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <istream>
 #include <memory>
 #include <optional>
@@ -12,6 +13,8 @@
 #include "observe/watch/report.hpp"
 #include "observe/watch/watch.hpp"
 #include "readers/step_log/step_log.hpp"
+#include "sim/base/number.hpp"
+#include "sim/base/printable.hpp"
 #include "sim/files/compressed_file.hpp"
 #include "sim/report/format/errors_json.hpp"
 #include "sim/study/ask/ask.hpp"
@@ -25,6 +28,8 @@ struct WatchArguments {
   std::vector<std::string> set;
   std::string key;
   std::string unit;
+  std::string batch;
+  std::vector<std::string> rows;
   std::optional<std::string> max_lost;
   bool json = false;
 };
@@ -35,6 +40,17 @@ std::optional<Seconds> unit_of(const std::string& name) {
   if (name == "ms") return 1_ms;
   if (name == "us") return 1_us;
   refuse(fmt::format("'--unit {}' is not a unit of time", name), "write s, ms or us");
+}
+
+std::optional<double> batch_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  double batch = 0;
+  const auto read = read_number(text.data(), text.data() + text.size(), batch);
+  if (read.ec != std::errc{} || read.ptr != text.data() + text.size() || !(batch > 0) ||
+      !std::isfinite(batch))
+    refuse(fmt::format("'--batch {}' is no number of samples or tokens", printable(text)),
+           "write a number, such as 64");
+  return batch;
 }
 
 std::optional<ExpectedSteps> expected_steps(const WatchArguments& arguments, const CommandContext& context) {
@@ -53,6 +69,8 @@ Status watch(const WatchArguments& arguments, const CommandContext& context) {
   StepLogOptions options;
   if (!arguments.key.empty()) options.key = arguments.key;
   options.unit = unit_of(arguments.unit);
+  options.batch = batch_of(arguments.batch);
+  options.rows = arguments.rows;
   CompressedFile file{arguments.log, arguments.log};
   std::istream lines{&file};
   const auto steps = read_step_log(lines, arguments.log, options);
@@ -80,6 +98,12 @@ Action add_watch(CLI::App& app) {
   app.add_option("--unit", arguments->unit,
                  "unit of the step times, if the log does not name it: s, ms or us")
       ->type_name("UNIT");
+  app.add_option("--batch", arguments->batch,
+                 "samples or tokens of a step, if the log has rates such as samples per second")
+      ->type_name("COUNT");
+  app.add_option("--row", arguments->rows,
+                 "format of the log, if it is not recognised: time NAME, total NAME or rate NAME of=tokens")
+      ->type_name("ROW");
   add_max_lost(app, arguments->max_lost);
   add_flag(app, "--json", arguments->json, "print the result as JSON");
   return [arguments](const CommandContext& context) { return watch(*arguments, context); };

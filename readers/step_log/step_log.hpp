@@ -20,18 +20,21 @@ struct LoggedStep {
 
 /// Settings of the user for logs of step times.
 struct StepLogOptions {
-  std::optional<std::string> key;  ///< Name of the value in each line.
-  std::optional<Seconds> unit;     ///< Of numbers without one.
+  std::optional<std::string> key;   ///< Name of the value in each line.
+  std::optional<Seconds> unit;      ///< Of numbers without one.
+  std::optional<double> batch{};    ///< Samples or tokens of a step, for logs that have rates.
+  std::vector<std::string> rows{};  ///< Formats of the user, as in step_log.txt.
 };
 
-/// Reads step times, one per line: JSON objects, Prometheus text, CSV with a header, numbers, or lines of
-/// text such as those of Megatron-LM ("elapsed time per iteration (ms): 152.3") and nanoGPT ("time
-/// 152.31ms"). Lines without a step time are skipped. Units follow from the name of the value
-/// ("step_time_s"), from the text, or from the options. Of several ranks in one log, one is kept; times that
-/// are not numbers, and a last line that is still being written, are skipped.
+/// Reads step times: JSON objects, Prometheus text, CSV with a header, numbers, or lines of text in one of
+/// the formats of step_log.txt ("elapsed time per iteration (ms): 152.3", "2.31s/it"). Rates and times since
+/// the start become step times. Lines without a step time are skipped. Units follow from the name of the
+/// value
+/// ("step_time_s"), from the text, from the format or from the options. Of several ranks and formats in one
+/// log, one is kept; times that are not numbers, and a last line that is still being written, are skipped.
 /// @param file for messages
-/// @throws ConfigError if a step time is not positive, if its unit is unknown, or if fewer than 20 steps are
-/// found
+/// @throws ConfigError if a step time is not positive, if its unit is unknown, if rates need the batch, or if
+/// fewer than 20 steps are found
 std::vector<LoggedStep> read_step_log(std::istream& lines, const std::string& file,
                                       const StepLogOptions& options);
 

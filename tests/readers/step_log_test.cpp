@@ -132,3 +132,80 @@ TEST_CASE("logs that leave a question open are refused") {
                     Contains("train.log:2:1: error: the log has several series") &&
                         Contains("hint: keep the lines of one rank"));
 }
+
+TEST_CASE("formats of trainers give the time of a step", "[import]") {
+  struct Example {
+    std::string line;
+    std::optional<double> batch{};
+    double seconds = 2.0;
+  };
+  const std::vector<Example> examples{
+      {"[rank0]:\x1b[31mstep: {}  \x1b[32mloss:  8.1  memory: 40GiB(51%)  tps: 8,192  mfu: 41%", 16384},
+      {"epoch=0/micro_step=1/global_step={}, RunningAvgSamplesPerSec=27.7, CurrSamplesPerSec=32.0", 64},
+      {"iteration 0/99 | global_step: {} | train_step_timing in s: 2.000 | consumed_samples: 128"},
+      {"completed step: {}, seconds: 2.000, TFLOP/s/device: 312.5, Tokens/s/device: 7092.3, loss: 1.0"},
+      {"iteration: {} / 900 | elapsed_time_per_iteration_ms: 2.00K | tokens_per_sec: 56.7K"},
+      {"Epoch: [0]  [{}/5004]  eta: 1:02:12  img/s: 25.8  time: 2.0000  data: 0.0301  max mem: 10100"},
+      {"Epoch: [0][{}/5005]\tTime  2.000 (  2.402)\tData  0.012 ( 0.310)\tLoss 6.9e+00 (6.9e+00)"},
+      {"01/01 10:00:00 - mmengine - INFO - Iter(train) [{}/80000]  eta: 1 day  time: 2.0000  data_time: "
+       "0.008"},
+      {"Train: 0 [{}/1251 (  4%)]  Loss: 6.9 (6.9)  Time: 2.000s,  128.00/s  LR: 1e-06  Data: 0.012 (0.013)"},
+      {" 9%|#  | {}/900 [00:18<02:46,  2.00s/it, loss=2.31]"},
+      {"Epoch 0:   9%|#  | {}/900 [00:01<02:10,  0.50it/s, v_num=3, train_loss=2.31]"},
+      {"step: {}  acc: 0  loss:  3.1  wps: 1.2e+04  iter: 2.0000  data: 0.0010"},
+      {"[step={}/1000,epoch=1]\n    throughput/device/BPS=0.5\n    throughput/device/TPS=8,192"},
+      {"[batch={}/4800]:\n\t Train time/batch: 7\n\t Train throughput/batches_per_sec: 0.5000"},
+      {"{{\"step\": {}, \"loss\": 2.0, \"tokens_per_second\": 8192.0}}", 16384}};
+  for (const auto& [line, batch, seconds] : examples) {
+    CAPTURE(line);
+    const auto steps = steps_of(repeated(line), {.key = {}, .unit = {}, .batch = batch});
+    REQUIRE(steps.size() == 20);
+    CHECK(steps[0].number == 100);
+    CHECK(steps[19].number == 119);
+    CHECK(steps[7].time.value() == Approx(seconds).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("times since the start become steps, and exports are read by their columns", "[import]") {
+  std::string totals;
+  std::string wall = "Wall time,Step,Value\n";
+  std::string runs = "\"Step\",\"run - train/step_time_s\",\"run - train/step_time_s__MIN\"\n";
+  for (int i = 1; i <= 21; ++i) {
+    totals += fmt::format("step:{}/1750 train_time:{}ms step_avg:2000.00ms\n", i, 2000 * i);
+    wall += fmt::format("{},{},2.31\n", 1'700'000'000 + 2 * i, i);
+    runs += fmt::format("\"{}\",\"2.0\",\"1.0\"\n", i);
+  }
+  CHECK(steps_of(totals).size() == 21);
+  CHECK(steps_of(wall).size() == 20);
+  for (const auto& text : {totals, wall, runs}) {
+    const auto steps = steps_of(text);
+    CHECK(steps.back().number == 21);
+    CHECK(steps.back().time == 2.0_s);
+  }
+}
+
+TEST_CASE("of two lines on a step one counts, and a progress bar is read without line ends", "[import]") {
+  CHECK(
+      steps_of(
+          repeated("Step Time : 2.00s GPU utilization: 812\n iteration {}/ 500 | elapsed time per iteration "
+                   "(ms): 2000.0 |"))
+          .size() == 20);
+  std::string bar;
+  for (int i = 1; i <= 22; ++i) bar += fmt::format("\r 5%|#  | {}/80 [00:01<02:46,  2.31s/it]", i);
+  CHECK(steps_of(bar).size() == 21);  // The last one may still be being written.
+}
+
+TEST_CASE("a row of the user is a format, and what a log lacks is said", "[import]") {
+  const auto text = repeated("update {} cost 2.5 sekunden");
+  CHECK(steps_of(text, {.key = {}, .unit = {}, .batch = {}, .rows = {"time cost unit=s"}}).back().time ==
+        2.5_s);
+  CHECK(steps_of(text, {.key = {}, .unit = {}, .batch = 5.0, .rows = {"rate cost of=tokens"}}).back().time ==
+        2.0_s);
+  CHECK_THROWS_WITH(steps_of(text, {.key = {}, .unit = {}, .batch = {}, .rows = {"time \"cost"}}),
+                    Contains("'--row time \"cost' is no row of a log's format"));
+  CHECK_THROWS_WITH(steps_of(repeated("step: {} tps: 8,192")),
+                    Contains("'tps' is a rate in tokens per second of a GPU") &&
+                        Contains("hint: give the tokens of a step of a GPU with --batch"));
+  CHECK_THROWS_WITH(steps_of(repeated("{{'loss': 2.0, 'learning_rate': 1e-05, 'epoch': 0.0{}}}")),
+                    Contains("the log has no step times: the Trainer writes losses without times"));
+}
