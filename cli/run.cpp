@@ -10,6 +10,7 @@
 #include "cli/shell/out_folder.hpp"
 #include "cli/shell/progress.hpp"
 #include "cli/shell/what_if.hpp"
+#include "observe/measured/measured_step.hpp"
 #include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/config/scenario_yaml.hpp"
@@ -42,6 +43,7 @@ struct RunArguments {
   bool verbose = false;
   bool page_data = false;
   bool what_if = false;
+  std::string measured;
 };
 
 /// Takes the largest batch. Of a job that does not fit as written, answers what would make it fit, and leaves
@@ -95,10 +97,17 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
   const auto data = arguments.what_if ? with_file_cache(context.data) : context.data;
   report::RunQuestions questions{.goal = training_goal(arguments.training)};
   auto finished = simulated(arguments, overrides, data, context, questions);
+  std::optional<MeasuredStep> measured;
+  if (!arguments.measured.empty()) {
+    measured = read_measured_step(arguments.measured, finished);
+    find_causes(*measured, finished, arguments.engine, hardware_threads());
+  }
   const auto write_json = [&](std::ostream& out) {
     report::write_json(out, finished, GRADWAY_VERSION, questions);
   };
-  if (arguments.json) {
+  if (arguments.json && measured) {
+    report::write_measured_json(context.results, *measured, finished);
+  } else if (arguments.json) {
     write_json(context.results);
   } else if (arguments.page_data) {
     report::write_run_document(context.results, finished, arguments.engine, GRADWAY_VERSION, questions,
@@ -106,6 +115,7 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
   } else {
     const auto detail = arguments.verbose ? report::Detail::full : report::Detail::brief;
     report::write_text(context.results, finished, context.style, detail, questions);
+    if (measured) report::write_measured(context.results, *measured, finished, context.style);
   }
   if (writes_files) {
     const auto whole_run = with_whole_timeline(finished, arguments.engine);
@@ -149,6 +159,10 @@ Action add_run(CLI::App& app) {
            "simulate every rank instead of one per group of identical ranks");
   add_flag(app, "--verbose", arguments->verbose,
            "also print provenance, use of links, stages and all warnings");
+  app.add_option("--measured", arguments->measured,
+                 "a measured step: a time or a rate with its unit, a line of a log or a log; says what could "
+                 "explain a difference")
+      ->type_name("STEP");
   add_out(app, arguments->out, "report.html, report.json, trace.json.gz and memory.pickle");
   add_flag(app, "--what-if", arguments->what_if,
            "let report.html simulate other settings: it then contains the engine, the installed data and "
@@ -158,7 +172,7 @@ Action add_run(CLI::App& app) {
       ->excludes("--price-date")
       ->excludes("--region")
       ->excludes("--terms");
-  add_flag(app, "--json", arguments->json, "print the report as JSON");
+  add_flag(app, "--json", arguments->json, "print the report as JSON; with --measured, the comparison");
   add_page_data(app, arguments->page_data)->excludes("--json");
   return [arguments, &app](const CommandContext& context) { return run(*arguments, app, context); };
 }

@@ -21,7 +21,6 @@ namespace gradway {
 
 namespace {
 
-constexpr std::size_t fewest_steps = 20;
 constexpr std::string_view blanks = " \t\r";
 
 std::vector<std::string_view> names_of(std::string_view kind) {
@@ -127,7 +126,7 @@ class StepLogReader {
 
   std::vector<LoggedStep> finish() {
     auto* const series = longest_series();
-    if (series == nullptr || series->steps.size() < fewest_steps) refuse_few(series);
+    if (series == nullptr || series->steps.size() < options_.fewest) refuse_few(series);
     line_ = 0;
     const auto& format = formats_[series->format];
     auto steps = format.is_rate()                             ? steps_of_rates(*series)
@@ -220,7 +219,7 @@ class StepLogReader {
       }
       return best;
     };
-    if (const auto* const best = longest(); best != nullptr && best->steps.size() < fewest_steps)
+    if (const auto* const best = longest(); best != nullptr && best->steps.size() < options_.fewest)
       join_labels();
     return longest();
   }
@@ -247,20 +246,26 @@ class StepLogReader {
     if (without_times_ != nullptr && !options_.key)
       refuse(fmt::format("the log has no step times: {}", without_times_->value("why")),
              std::string{without_times_->value("try")});
-    refuse(fmt::format("the log has {} step times, but at least {} are needed", steps, fewest_steps),
+    refuse(fmt::format("the log has {} step times, but at least {} are needed", steps, options_.fewest),
            options_.key ? fmt::format("check that its lines have '{}'", *options_.key)
                         : "name the value that has the step time with --key, or give the format as a --row");
+  }
+
+  double amount_of(const StepFormat& format) const {
+    const auto amounts = options_.amounts.value_or(StepAmounts{});
+    return (format.counts == StepFormat::Counts::tokens ? amounts.tokens : amounts.samples) /
+           (format.is_per_gpu ? amounts.gpus : 1);
   }
 
   std::vector<LoggedStep> steps_of_rates(Series& series) const {
     const auto& format = formats_[series.format];
     const bool is_tokens = format.counts == StepFormat::Counts::tokens;
-    if (format.needs_batch() && !options_.batch)
+    if (format.needs_batch() && !options_.batch && !options_.amounts)
       refuse(fmt::format("'{}' is a rate in {} per second{}", printable(format.name),
                          is_tokens ? "tokens" : "samples", format.is_per_gpu ? " of a GPU" : ""),
              fmt::format("give the {} of a step{} with --batch", is_tokens ? "tokens" : "samples",
                          format.is_per_gpu ? " of a GPU" : ""));
-    const auto amount = format.needs_batch() ? *options_.batch : 1;
+    const auto amount = format.needs_batch() ? options_.batch.value_or(amount_of(format)) : 1;
     for (std::size_t i = 0; i < series.steps.size(); ++i)
       series.steps[i].time = Seconds{amount / series.values[i]};
     return std::move(series.steps);

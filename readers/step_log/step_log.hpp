@@ -18,12 +18,21 @@ struct LoggedStep {
   std::string moment;  ///< Date and time as written; may be empty.
 };
 
+/// What a step has, by which rates become times.
+struct StepAmounts {
+  double samples = 0;
+  double tokens = 0;
+  int gpus = 1;
+};
+
 /// Settings of the user for logs of step times.
 struct StepLogOptions {
-  std::optional<std::string> key;   ///< Name of the value in each line.
-  std::optional<Seconds> unit;      ///< Of numbers without one.
-  std::optional<double> batch{};    ///< Samples or tokens of a step, for logs that have rates.
-  std::vector<std::string> rows{};  ///< Formats of the user, as in step_log.txt.
+  std::optional<std::string> key;        ///< Name of the value in each line.
+  std::optional<Seconds> unit;           ///< Of numbers without one.
+  std::optional<double> batch{};         ///< Samples or tokens of a step, for logs that have rates.
+  std::optional<StepAmounts> amounts{};  ///< The same, if the job is known.
+  std::size_t fewest = 20;               ///< Steps that are needed.
+  std::vector<std::string> rows{};       ///< Formats of the user, as in step_log.txt.
 };
 
 /// Reads step times: JSON objects, Prometheus text, CSV with a header, numbers, or lines of text in one of

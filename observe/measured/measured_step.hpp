@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/report/format/style.hpp"
+#include "sim/run/simulate.hpp"
+#include "sim/study/explain/what_ifs.hpp"
+
+namespace gradway {
+
+/// Something that could make a step longer or shorter than predicted, as a change of the scenario.
+struct StepCause {
+  WhatIf change;
+  std::string decide;   ///< what to measure to find out
+  double penalty = 0;   ///< how unusual it is, in the unit of `StepCause::distance`
+  Seconds step_time{};  ///< predicted with it
+
+  /// Logarithm of the predicted over the measured step, plus the penalty: the least is the likeliest.
+  double distance(Seconds measured) const;
+};
+
+/// A smaller difference needs no explanation: steps of two healthy runs differ by as much.
+inline constexpr double as_predicted = 0.15;
+
+/// A measured step beside its prediction.
+struct MeasuredStep {
+  Seconds time{};
+  std::size_t steps = 1;          ///< of which it is the median
+  std::vector<StepCause> causes;  ///< likeliest first; none if the step is as predicted
+};
+
+/// The step time that a user gives: a time or a rate with its unit ("2.31 s", "152 samples/s"), a line of a
+/// log, or a log, whose median counts.
+/// @throws ConfigError if there is no step time in it
+MeasuredStep read_measured_step(const std::string& text, const Run& run);
+
+/// Simulates what could explain the difference. @param measured receives the causes
+void find_causes(MeasuredStep& measured, const Run& run, std::string_view engine, int threads);
+
+namespace report {
+
+void write_measured(std::ostream& out, const MeasuredStep& measured, const Run& run, const Style& style);
+void write_measured_json(std::ostream& out, const MeasuredStep& measured, const Run& run);
+
+}  // namespace report
+}  // namespace gradway

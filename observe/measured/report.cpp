@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "observe/measured/measured_step.hpp"
+#include "sim/report/format/json_document.hpp"
+#include "sim/report/format/text.hpp"
+
+namespace gradway::report {
+namespace {
+
+std::string_view place_in_interval(const MeasuredStep& measured, const Run& run) {
+  if (measured.time > run.range.high) return "above";
+  return measured.time < run.range.low ? "below" : "inside";
+}
+
+void write_row(std::ostream& out, std::string_view name, const std::string& value, const Style& style) {
+  constexpr std::size_t indent = 15;
+  const auto lines = wrap(value, std::max<std::size_t>(style.width, 40) - indent);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    out << fmt::format("  {:<12} {}\n", i == 0 ? name : "", lines[i]);
+}
+
+}  // namespace
+
+void write_measured(std::ostream& out, const MeasuredStep& measured, const Run& run, const Style& style) {
+  const auto step = run.measured.metrics.step_time;
+  const auto difference = measured.time / step - 1;
+  const auto place = place_in_interval(measured, run);
+  out << '\n';
+  write_row(
+      out, "measured",
+      fmt::format(
+          "{}{}, {} {} than predicted, {} the prediction interval", time_text(measured.time),
+          measured.steps > 1 ? fmt::format(" (median of {})", counted_text(measured.steps, "step")) : "",
+          percent_text(std::abs(difference)), difference < 0 ? "shorter" : "longer", place),
+      style);
+  if (std::abs(difference) < as_predicted) {
+    write_row(out, "", "as expected: nothing needs an explanation", style);
+    return;
+  }
+  if (place == "inside")
+    write_row(
+        out, "",
+        "the prediction does not tell it from a healthy step; if you know that it should be shorter:", style);
+  if (measured.causes.empty()) {
+    write_row(out, "",
+              "no single cause that was simulated explains it: check that the scenario describes this run",
+              style);
+    return;
+  }
+  constexpr std::size_t most_causes = 5;
+  out << "\n  What could explain it, likeliest first, each simulated alone:\n";
+  for (std::size_t i = 0; i < measured.causes.size() && i < most_causes; ++i) {
+    const auto& cause = measured.causes[i];
+    out << '\n';
+    write_row(out, time_text(cause.step_time),
+              fmt::format("{} ({} against the measured step)", cause.change.words,
+                          signed_percent_text(cause.step_time / measured.time - 1)),
+              style);
+    write_row(out, "", "decide: " + cause.decide, style);
+  }
+}
+
+void write_measured_json(std::ostream& out, const MeasuredStep& measured, const Run& run) {
+  using Json = nlohmann::ordered_json;
+  Json json{{"schema", 1},
+            {"measured_s", measured.time.value()},
+            {"steps", measured.steps},
+            {"predicted_s", run.measured.metrics.step_time.value()},
+            {"low_s", run.range.low.value()},
+            {"high_s", run.range.high.value()},
+            {"place", place_in_interval(measured, run)}};
+  auto& causes = json["causes"] = Json::array();
+  for (const auto& cause : measured.causes) {
+    Json set = Json::object();
+    for (const auto& [key, value] : cause.change.set) set[key] = value;
+    causes.push_back({{"name", cause.change.name},
+                      {"text", cause.change.words},
+                      {"set", std::move(set)},
+                      {"step_time_s", cause.step_time.value()},
+                      {"decide", cause.decide}});
+  }
+  write(out, JsonDocument{std::move(json)});
+}
+
+}  // namespace gradway::report
