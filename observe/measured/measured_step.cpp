@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -235,6 +236,13 @@ void find_causes(MeasuredStep& measured, const Run& run, std::string_view engine
     return cause.step_time == Seconds{} || (is_slower ? change < least : change > -least);
   });
   std::ranges::stable_sort(causes, {}, [&](const StepCause& cause) { return cause.distance(measured.time); });
+  // Of several speeds of a part the closest counts.
+  std::set<std::string> parts;
+  std::erase_if(causes, [&](const StepCause& cause) {
+    const auto& name = cause.change.name;
+    const auto end = name.find_first_of("0123456789");
+    return end != std::string::npos && name[end - 1] == '_' && !parts.insert(name.substr(0, end)).second;
+  });
   measured.causes = std::move(causes);
 }
 

@@ -15,6 +15,7 @@
 #include "sim/files/text_file.hpp"
 #include "sim/nccl/alone_time.hpp"
 #include "sim/nccl/communicator.hpp"
+#include "sim/platform/with_network.hpp"
 
 namespace gradway {
 namespace {
@@ -384,11 +385,15 @@ class Checker {
     constexpr Bytes size = 256_MB;
     auto settings = as_found();
     if (found_channels_) settings.max_channels = found_channels_;
-    const auto time = [&](const NcclSettings& chosen) {
-      const Communicator communicator{routes_, chosen, calibration_, gpus_};
-      return time_alone(communicator.lower(CollectiveKind::all_reduce, size), platform_);
+    const auto time = [&](const NcclSettings& chosen, const Platform& platform, const Routes& routes) {
+      const Communicator communicator{routes, chosen, calibration_, gpus_};
+      return time_alone(communicator.lower(CollectiveKind::all_reduce, size), platform);
     };
-    checked.effect = NcclLogEffect{size, time({}), time(settings)};
+    const auto platform_found = networks().contains("Socket") && network_problem_ == NcclAspect::network
+                                    ? with_sockets(platform_)
+                                    : platform_;
+    checked.effect = NcclLogEffect{size, time({}, platform_, routes_),
+                                   time(settings, platform_found, Routes{platform_found})};
   }
 
   const NcclLog& log_;

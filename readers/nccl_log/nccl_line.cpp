@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
+
+#include <nlohmann/json.hpp>
 
 #include "sim/base/printable.hpp"
 #include "sim/base/text.hpp"
@@ -33,14 +36,14 @@ bool find_process(std::string_view line, std::size_t before, Header& header) {
   auto remainder = line.substr(0, before);
   for (int words = 0; words < 3; ++words) {
     const auto word = last_word(remainder);
-    if (word.empty()) return false;
+    if (word.empty()) break;
     const auto begin = static_cast<std::size_t>(word.data() - line.data());
     const auto thread = word.rfind(':');
     const auto process =
         thread == std::string_view::npos || thread == 0 ? thread : word.rfind(':', thread - 1);
-    if (process != std::string_view::npos && process > 0 && is_digits(word.substr(thread + 1)) &&
+    if (process != std::string_view::npos && is_digits(word.substr(thread + 1)) &&
         is_digits(word.substr(process + 1, thread - process - 1))) {
-      const auto launcher = word.rfind(':', process - 1);
+      const auto launcher = process == 0 ? std::string_view::npos : word.rfind(':', process - 1);
       const auto host = launcher == std::string_view::npos ? 0 : launcher + 1;
       header.begin = begin;
       header.message.host = word.substr(host, process - host);
@@ -49,7 +52,12 @@ bool find_process(std::string_view line, std::size_t before, Header& header) {
     }
     remainder = line.substr(0, begin);
   }
-  return false;
+  // Some collectors cut the process off: "[2] NCCL INFO ". Then the GPU stands for it.
+  const auto gpu = last_word(line.substr(0, before));
+  if (!gpu.starts_with('[') || !gpu.ends_with(']') || !is_digits(gpu.substr(1, gpu.size() - 2))) return false;
+  header.begin = static_cast<std::size_t>(gpu.data() - line.data());
+  header.message.process = gpu;
+  return true;
 }
 
 std::optional<Header> next_header(std::string_view line, std::size_t from) {
@@ -103,6 +111,27 @@ std::optional<int> rank_in(std::string_view text) {
 }
 
 }  // namespace
+
+std::string unwrapped(std::string_view line) {
+  std::string text{line};
+  if (trimmed(line).starts_with('{') && contains(line, "NCCL")) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    for (const auto* const key : {"log", "message", "msg", "textPayload", "line"}) {
+      const auto value = json.is_object() ? json.find(key) : json.end();
+      if (json.is_object() && value != json.end() && value->is_string()) {
+        text = value->get<std::string>();
+        break;
+      }
+    }
+  }
+  if (!contains(text, "&")) return text;
+  constexpr std::pair<std::string_view, std::string_view> entities[] = {
+      {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&nbsp;", " "}, {"&amp;", "&"}};
+  for (const auto& [entity, character] : entities)
+    for (auto at = text.find(entity); at != std::string::npos; at = text.find(entity, at + 1))
+      text.replace(at, entity.size(), character);
+  return text;
+}
 
 std::vector<Message> messages_in(std::string_view line) {
   std::vector<Message> messages;

@@ -18,6 +18,9 @@ struct Message {
   bool is_warning = false;
 };
 
+/// A line as NCCL printed it: without the JSON of a container's log around it, and without HTML's entities.
+std::string unwrapped(std::string_view line);
+
 /// The messages in a line. Two processes that write at the same time can print into one line.
 std::vector<Message> messages_in(std::string_view line);
 

@@ -63,6 +63,10 @@ class NcclLogReader::Reading {
     give_unknown_to_only_one();
     for (auto& [id, communicator] : communicators_) {
       count_nodes(communicator);
+      // Ranks that write into one another's lines cut some rings off.
+      const auto is_whole = [&](const auto& ring) { return std::ssize(ring.first) == communicator.ranks; };
+      if (std::ranges::any_of(communicator.rings, is_whole))
+        std::erase_if(communicator.rings, [&](const auto& ring) { return !is_whole(ring); });
       if (communicator.ranks > 0) log_.communicators.push_back(std::move(communicator));
     }
     return std::move(log_);
@@ -72,7 +76,9 @@ class NcclLogReader::Reading {
 
   /// The version on a line of its own, without a process: as NCCL before 2.24 prints it.
   void read_bare_version(std::string_view line) {
-    const auto version = word_after(line, "NCCL version ");
+    auto version = word_after(line, "NCCL version ");
+    if (version.empty())
+      version = word_after(line, contains(line, "RCCL version : ") ? "RCCL version : " : "RCCL version ");
     if (log_.version.empty() && leading_number(version)) log_.version = printable(version);
   }
 
@@ -161,8 +167,8 @@ class NcclLogReader::Reading {
       auto value = after(text, contains(text, set_by) ? set_by : set_to);
       if (value.size() > 1 && value.ends_with('.')) value.remove_suffix(1);
       log_.variables[printable(text.substr(0, text.find(' ')))] = printable(value);
-    } else if (text.starts_with("NCCL version ")) {
-      log_.version = printable(word_after(text, "NCCL version "));
+    } else if (text.starts_with("NCCL version ") || text.starts_with("RCCL version ")) {
+      read_bare_version(text);
     } else if (text.starts_with("Using network ")) {
       log_.networks.insert(printable(after(text, "Using network ")));
     } else if (text.starts_with("NET/IB : Using ") || text.starts_with("NET/Socket : Using ")) {
@@ -180,7 +186,10 @@ class NcclLogReader::Reading {
     text = text.substr(0, std::min(text.find(';'), text.size()));
     while (!(text = after(text, "[")).empty()) {
       if (!leading_number(text)) continue;
-      const auto name = word_after(text, "]");
+      auto name = word_after(text, "]");
+      // RCCL lists the ports of each virtual device: "[0]={[0] rocep1s0:1/RoCE, [1] ...}"
+      if (name.starts_with('=')) continue;
+      while (!name.empty() && (name.ends_with(',') || name.ends_with('}'))) name.remove_suffix(1);
       const bool is_socket = name.ends_with('>');
       log_.nics.insert(printable(is_socket ? name.substr(0, name.find(':')) : name));
     }
@@ -227,8 +236,18 @@ class NcclLogReader::Reading {
       communicator.nodes.reset();
     if (communicator.nodes || static_cast<int>(communicator.seen.size()) != communicator.ranks) return;
     std::set<std::string> hosts;
-    for (const auto& [rank, process] : communicator.seen) hosts.insert(process.host);
-    communicator.nodes = static_cast<int>(hosts.size());
+    std::map<int, int> ranks_of_gpu;
+    for (const auto& [rank, process] : communicator.seen) {
+      hosts.insert(process.host);
+      if (process.gpu) ++ranks_of_gpu[*process.gpu];
+    }
+    auto nodes = static_cast<int>(hosts.size());
+    // Names of hosts may be masked, or equal: each node has a GPU of a number once.
+    const bool uses_network = std::ranges::any_of(
+        communicator.ways, [](const auto& way) { return way.first.transport == Transport::net; });
+    if (uses_network)
+      for (const auto& [gpu, ranks] : ranks_of_gpu) nodes = std::max(nodes, ranks);
+    communicator.nodes = nodes;
   }
 
   NcclLog log_;
@@ -239,7 +258,8 @@ class NcclLogReader::Reading {
 NcclLogReader::NcclLogReader() : reading_{std::make_unique<Reading>()} {}
 NcclLogReader::~NcclLogReader() = default;
 
-void NcclLogReader::read_line(std::string_view line) {
+void NcclLogReader::read_line(std::string_view wrapped) {
+  const auto line = unwrapped(wrapped);
   const auto messages = messages_in(line);
   if (messages.empty()) reading_->read_bare_version(line);
   for (const auto& message : messages) reading_->read(message);

@@ -53,6 +53,17 @@ Platform with_network(Platform platform, const NetworkConditions& conditions, in
   return platform;
 }
 
+Platform with_sockets(Platform platform) {
+  const auto& facts = facts_of(NetworkKind::tcp);
+  auto& network = *platform.network;
+  network.kind = facts.kind;
+  network.gpudirect = facts.gpudirect;
+  network.message_latency = facts.message_latency;
+  network.stream_rate = facts.stream_rate;
+  network.assumes_stream_rate = true;
+  return platform;
+}
+
 void set_conditions(PlatformDescription& platform, const NetworkConditions& changes) {
   auto* hardware = std::get_if<BuiltPlatform>(&platform.hardware);
   if (hardware == nullptr || !hardware->fabric) return;

@@ -27,6 +27,9 @@ Retransmission retransmission_of(const Network& network);
 /// @pre `network.uplinks`
 HashedFlows hashed_flows(const Network& network, int queue_pairs);
 
+/// The platform with NCCL's sockets between its nodes, over the same NICs. @pre the platform has a network
+Platform with_sockets(Platform platform);
+
 /// Changes conditions of the network of a platform that is yet to be built. No effect without a fabric.
 void set_conditions(PlatformDescription& platform, const NetworkConditions& changes);
 

@@ -367,3 +367,46 @@ TEST_CASE("logs without NCCL's lines are refused") {
                     Contains("NCCL initialised no communicator") &&
                         Contains("hint: NCCL's warning: Cuda failure 'out of memory'"));
 }
+
+TEST_CASE("logs of containers, of web pages and without hosts are read", "[nccl_log]") {
+  const auto plain = initialised(0, 2) + initialised(1, 2) + line(0, "Using network Socket") +
+                     line(0, "Channel 00/0 : 0[0] -> 1[1] via SHM/direct/direct") +
+                     line(0, "NET/Socket : Using [0]eth0:10.0.0.1<0>");
+  std::string json;
+  std::string html;
+  std::string cut;
+  std::istringstream lines{plain};
+  for (std::string text; std::getline(lines, text);) {
+    json += fmt::format("{{\"log\": \"{}\\n\", \"stream\": \"stdout\"}}\n", text);
+    auto escaped = text;
+    for (auto at = escaped.find('>'); at != std::string::npos; at = escaped.find('>', at + 1))
+      escaped.replace(at, 1, "&gt;");
+    html += escaped + "\n";
+    cut += text.substr(text.find('[')) + "\n";
+  }
+  for (const auto& text : {plain, json, html, cut}) {
+    CAPTURE(text);
+    const auto log = log_of(text);
+    CHECK(log.networks == std::set<std::string>{"Socket"});
+    CHECK(log.nics == std::set<std::string>{"eth0"});
+    REQUIRE(log.communicators.size() == 1);
+    CHECK(vias(log.communicators.front()) == std::set<std::string>{"SHM/direct/direct"});
+  }
+}
+
+TEST_CASE("nodes with one name are told apart by their GPUs, and RCCL is read", "[nccl_log]") {
+  std::string text = "RCCL version : 2.22.3-HEAD:0c2cbd8\n";
+  for (int rank = 0; rank < 16; ++rank)
+    text += initialised(rank, 16, "0x5", "<ip>") +
+            line(rank,
+                 fmt::format("Channel 00/0 : {}[{}] -> {}[{}] via {}", rank, rank % 8, (rank + 1) % 16,
+                             (rank + 1) % 8, rank % 8 == 7 ? "NET/IB/0" : "P2P/IPC"),
+                 "<ip>");
+  text +=
+      line(0, "NET/IB : Using [0]={[0] rocep1s0f0:1/RoCE, [1] rocep1s0f1:1/RoCE} [1]={[0] rocep2s0f0:1/RoCE}",
+           "<ip>");
+  const auto log = log_of(text);
+  CHECK(log.version == "2.22.3-HEAD:0c2cbd8");
+  CHECK(log.nics == std::set<std::string>{"rocep1s0f0:1/RoCE", "rocep1s0f1:1/RoCE", "rocep2s0f0:1/RoCE"});
+  CHECK(log.communicators.front().nodes == 2);
+}
