@@ -99,10 +99,11 @@ std::span<const Command> commands() {
               "gradway validate scenarios/article/cases.yaml --max-mean-error 3%\n"
               "gradway validate scenarios/h200-4x/cases.yaml --set platform=my-node",
               add_validate},
-      Command{"diagnose", "find what makes the steps of a traced run longer, in milliseconds",
+      Command{"diagnose", "find what makes the steps of a traced run longer, or why a job hangs",
               "gradway diagnose rank0.json.gz rank1.json.gz\n"
               "gradway diagnose traces/*.json.gz --platform dgx-h100 --step-time 152.4ms --out diagnosis\n"
-              "gradway diagnose rank0.json.gz --scenario mine.yaml --json | jq .causes[0]",
+              "gradway diagnose rank0.json.gz --scenario mine.yaml --json | jq .causes[0]\n"
+              "gradway diagnose hang/ --platform dgx-h100    # why a job hangs: dumps, RAS, stacks, logs",
               add_diagnose, "", not_an_example},
       Command{
           "watch", "find jumps, drifts and stalls in the step times of a run",

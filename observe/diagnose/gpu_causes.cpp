@@ -309,18 +309,20 @@ void find_wide_precision(const JobRun& run, const DiagnosisBasis& basis, std::ve
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
     for (std::size_t i = 0; i < factors[r].size(); ++i) {
       const auto& activity = run.ranks[r].activities[i];
-      const auto duration = run.alone[r][i];
+      // Only the kernel itself would be shorter, not what delayed its start.
+      const auto alone = std::max(1.0, run.alone[r][i]);
+      const auto duration = std::min(alone, static_cast<double>(activity.duration));
       if (!is_arithmetic(activity.work)) {
         const bool moves_activations =
             activity.work == WorkClass::elementwise || activity.work == WorkClass::normalization;
-        if (moves_activations && activity.reads_fp32) factors[r][i] = 0.5;
+        if (moves_activations && activity.reads_fp32) factors[r][i] = 1 - 0.5 * duration / alone;
         continue;
       }
       time[static_cast<std::size_t>(activity.precision)] += duration;
       const bool is_wide = activity.precision == Precision::fp32 || activity.precision == Precision::tf32;
       if (!is_wide) continue;
       const auto expected = time_in(activity, duration, gpu, meant);
-      factors[r][i] = expected / std::max(1.0, duration);
+      factors[r][i] = 1 - (duration - expected) / alone;
       slowest.note(activity, duration - expected, duration, expected);
     }
   }
