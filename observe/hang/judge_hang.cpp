@@ -228,6 +228,9 @@ HangReport judge_hang(const HangEvidence& evidence) {
   report.world = evidence.world;
   report.evidence = evidence_texts(evidence);
   report.remarks = evidence.damaged;
+  if (evidence.numbers_ranks)
+    report.remarks.push_back(
+        "Ranks of some stacks are unknown: they are numbered in the order of their files.");
   const auto ages = ages_of_dumps(evidence);
   const auto add = [&](std::vector<HangFinding> findings) {
     for (auto& finding : findings) report.findings.push_back(std::move(finding));

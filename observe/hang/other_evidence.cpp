@@ -70,7 +70,8 @@ std::vector<HangFinding> process_findings(const HangEvidence& evidence) {
           std::ranges::any_of(joined.joined, [](const auto& rank) { return rank.second; });
       if (is_complete || finding.missing.empty()) continue;
       finding.source = "NCCL's log";
-      finding.ranks = finding.missing;
+      // With the logs of few ranks only, the others may have joined.
+      if (finding.missing.size() <= joined.joined.size()) finding.ranks = finding.missing;
       finding.notes.push_back(
           fmt::format("{} of {} ranks began to initialise communicator {}, and none completed it.",
                       joined.joined.size(), joined.expected, joined.what));

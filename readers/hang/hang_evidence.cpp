@@ -131,7 +131,7 @@ bool add_text(HangEvidence& evidence, std::string_view text, const std::string& 
   if (brace != std::string_view::npos && contains(text, "\"communicators\"") && !contains(text, "NCCL INFO"))
     return add_json(evidence, read_json_tree(text.substr(brace), file), file, rank);
   bool has_any = add_ras_text(evidence, text, file);
-  if (rank < 0 && contains(text, "Process ")) find_ranks_of_processes(evidence);
+  if (contains(text, "Process ")) find_ranks_of_processes(evidence);
   has_any = add_stacks(evidence, text, file, rank) || has_any;
   return add_job_output(evidence, text, file, rank) || has_any;
 }
@@ -176,10 +176,13 @@ std::vector<std::string> files_below(const std::string& folder) {
 bool is_hang_evidence(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) return true;
+  if (!fs::is_regular_file(path, error)) return false;  // The reader of traces refuses it.
   constexpr std::size_t beginning = 1 << 16;
   const auto content = content_of(path, beginning);
   if (content.starts_with("SQLite format 3")) return false;
-  if (kind_of(content) != FileKind::json) return true;
+  const bool is_named_trace = path.ends_with(".json") || path.ends_with(".json.gz");
+  if (kind_of(content) == FileKind::pickle) return true;
+  if (kind_of(content) == FileKind::text) return !is_named_trace;
   return contains(content, "\"pg_config\"") || contains(content, "\"collective_seq_id\"") ||
          contains(content, "\"communicators\"") || contains(content, "\"comm_lib_version\"") ||
          (contains(content, "\"frames\"") && contains(content, "\"thread_name\""));

@@ -184,6 +184,7 @@ struct HangEvidence {
   std::map<std::string, std::map<int, std::int64_t>> members;  ///< of NCCL's communicators: rank, pid
   int world = 0;                                               ///< 0 if unknown
   int files = 0;                                               ///< with evidence
+  bool numbers_ranks = false;  ///< ranks of some stacks are unknown, and numbered in the order of the files
   std::vector<std::string> damaged;  ///< files of a folder that could not be read, with the reason
 };
 

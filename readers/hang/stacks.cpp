@@ -96,7 +96,15 @@ bool add_stacks(HangEvidence& evidence, std::string_view text, const std::string
   if (!is_faulthandler && !(contains(text, "Thread ") && contains(text, "\nProcess ")) &&
       !text.starts_with("Process "))
     return false;
-  auto next_rank = 0;
+  if (rank > 0 && pid_in(text.substr(0, text.find('\n'))) == rank)
+    rank = -1;  // The file is named by its process.
+  // Ranks of processes that no log of NCCL names are numbered in the order of the files.
+  const auto rank_of = [&](std::int64_t pid) {
+    const auto entry = evidence.rank_of_process.find({"", pid});
+    if (entry != evidence.rank_of_process.end()) return entry->second;
+    evidence.numbers_ranks = true;
+    return evidence.stacks.empty() ? 0 : evidence.stacks.rbegin()->first + 1;
+  };
   RankStacks stacks{rank, file, {}};
   StackReader reader{stacks};
   bool has_any = false;
@@ -108,8 +116,7 @@ bool add_stacks(HangEvidence& evidence, std::string_view text, const std::string
   for (const auto& line : lines_of(text)) {
     if (const auto pid = pid_in(line.text); pid > 0 && rank < 0) {
       finish();
-      const auto entry = evidence.rank_of_process.find({"", pid});
-      stacks = {entry != evidence.rank_of_process.end() ? entry->second : next_rank++, file, {}};
+      stacks = {rank_of(pid), file, {}};
     }
     reader.read(line.text);
   }

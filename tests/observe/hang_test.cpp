@@ -84,6 +84,7 @@ TEST_CASE("a rank that waits for its data is named, with its line, by any of its
                                  "loader_sleep/stack_rank2.txt", "loader_sleep/stack_rank3.txt"});
   CHECK(by_stacks.verdict == HangVerdict::undecided);  // Stacks of one moment do not say how long.
   CHECK(by_stacks.findings.front().ranks == std::vector{1});
+  CHECK(by_stacks.findings.front().waiting == std::vector{0, 2, 3});
 }
 
 TEST_CASE("a running job is not accused because its dumps are of different moments", "[hang]") {

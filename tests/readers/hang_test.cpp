@@ -3,6 +3,7 @@
 #include <iterator>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
 #include "readers/hang/hang_files.hpp"
@@ -124,6 +125,38 @@ TEST_CASE("RAS's text and JSON say the same", "[hang]") {
   CHECK(of_json.ras.front().dead == std::vector{RasProcess{2, "b", 9}});
 }
 
+TEST_CASE("RAS names ranks that are missing and processes that are dead", "[hang]") {
+  HangEvidence evidence;
+  REQUIRE(add_ras_text(evidence, R"(Job summary
+===========
+Communicators... (0.000s)
+=============
+Group     Comms     Nodes     Ranks     Ranks     Ranks    Status  Errors
+    #  in group  per comm  per node  per comm  in group
+    0         1         2         2         4         4   RUNNING  INCOMPLETE
+
+Errors
+======
+
+INCOMPLETE
+  Missing communicator data from 1 job process
+  Process 3487 on node 192.0.2.3 managing GPU 1
+
+DEAD
+  1 job process is considered dead (unreachable via the RAS network)
+  Process 3487 on node 192.0.2.3 managing GPU 1
+
+#0-0 (cf264af53edbe986) INCOMPLETE
+  Missing communicator data from 1 rank
+  Rank 3 -- GPU 1 managed by process 3487 on node 192.0.2.3
+)",
+                       "ras.txt"));
+  const auto& status = evidence.ras.front();
+  CHECK(status.dead == std::vector{RasProcess{-1, "192.0.2.3", 3487}});
+  CHECK(status.communicators.front().missing == std::vector{RasProcess{3, "192.0.2.3", 3487}});
+  CHECK(evidence.world == 4);
+}
+
 TEST_CASE("stacks of py-spy and faulthandler give the line of the user's program", "[hang]") {
   HangEvidence evidence;
   REQUIRE(add_stacks(evidence, R"(Process 4711: python train.py
@@ -140,6 +173,18 @@ Thread 4712 (idle): "Thread-1"
 )",
                      "stack_rank3.txt", 3));
   CHECK(user_place(evidence.stacks.at(3).samples.front()) == CodePlace{"train.py", 84, "train"});
+  // Files named by processes, of which NCCL's log knows one.
+  HangEvidence by_process;
+  by_process.rank_of_process[{"", 4711}] = 2;
+  for (const auto pid : {4711, 4712})
+    REQUIRE(add_stacks(by_process,
+                       fmt::format("Process {0}: python train.py\n\nThread {0} (active): \"MainThread\"\n"
+                                   "    train (train.py:94)\n    <module> (train.py:204)\n",
+                                   pid),
+                       "spy", pid));
+  CHECK(by_process.stacks.at(2).samples.size() == 1);
+  CHECK(by_process.stacks.at(3).samples.size() == 1);
+  CHECK(by_process.numbers_ranks);
   REQUIRE(add_stacks(evidence, content("loader_sleep/stack_rank1.txt"), "stack_rank1.txt", 1));
   CHECK(user_place(evidence.stacks.at(1).samples.front()) == CodePlace{"hang.py", 84, "train_ddp"});
 }
