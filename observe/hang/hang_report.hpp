@@ -78,6 +78,9 @@ HangReport judge_hang(const HangEvidence& evidence);
 
 // The parts of the judgement.
 
+/// Share of its timeout after which a call hangs: dumps come when the timeout is over.
+inline constexpr double long_wait = 0.8;
+
 /// How old what the dumps show is.
 struct DumpAges {
   bool is_moving = false;  ///< ranks went on between the dumps

@@ -61,7 +61,6 @@ bool are_fresh(const HangEvidence& evidence, const DumpAges& ages) {
 
 /// Decides whether the job hangs, before anyone is named.
 void judge_state(HangReport& report, const HangEvidence& evidence, const DumpAges& ages) {
-  constexpr double long_share = 0.8;  // of the timeout: dumps come when it is over
   const auto died = std::ranges::find_if(report.findings, [](const HangFinding& finding) {
     return finding.kind == HangKind::died || finding.kind == HangKind::never_joined;
   });
@@ -80,7 +79,7 @@ void judge_state(HangReport& report, const HangEvidence& evidence, const DumpAge
   } else if (ages.is_moving) {
     report.verdict = HangVerdict::running;
     report.why = ages.why_moving;
-  } else if (ages.waited && ages.timeout && *ages.waited >= long_share * *ages.timeout) {
+  } else if (ages.waited && ages.timeout && *ages.waited >= long_wait * *ages.timeout) {
     report.verdict = HangVerdict::hung;
     report.why = fmt::format("ranks waited for {}", report::time_text(*ages.waited));
   } else if (std::ranges::any_of(report.findings, &HangFinding::is_pending)) {
@@ -100,7 +99,10 @@ void judge_state(HangReport& report, const HangEvidence& evidence, const DumpAge
     report.why = fmt::format("the last news of the waiting ranks is {} old", report::time_text(*ages.idle));
   } else if (!report.findings.empty()) {
     report.verdict = HangVerdict::undecided;
-    report.why = "nothing shows how long ranks have waited; in a running job they wait for each other, too";
+    report.why =
+        !evidence.records.empty() && !ages.waited
+            ? "no rank waits for another in its dump"
+            : "nothing shows how long ranks have waited; in a running job they wait for each other, too";
   } else {
     report.verdict = evidence.ras.empty() ? HangVerdict::undecided : HangVerdict::running;
     report.why = evidence.ras.empty() ? "nothing here shows that a rank waits for another"

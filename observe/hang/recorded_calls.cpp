@@ -125,6 +125,7 @@ DumpAges ages_of_dumps(const HangEvidence& evidence) {
   if (evidence.records.empty()) return ages;
   ages.why_moving = RecordedCalls{evidence}.moving();
   std::size_t same = 0;
+  std::optional<int> went_on;  // between two dumps of its own
   std::int64_t newest = 0;
   std::int64_t oldest_wait = 0;
   constexpr double nanosecond = 1e-9;
@@ -144,8 +145,7 @@ DumpAges ages_of_dumps(const HangEvidence& evidence) {
       const bool is_same = earlier->second.calls.size() == record.calls.size() && !record.calls.empty() &&
                            earlier->second.calls.back().created == record.calls.back().created;
       if (is_same) ++same;
-      if (!is_same && ages.why_moving.empty() && !earlier->second.calls.empty() && !record.calls.empty())
-        ages.why_moving = fmt::format("rank {} made calls between its two dumps", rank);
+      if (!is_same && !earlier->second.calls.empty() && !record.calls.empty()) went_on = rank;
     }
     // A file that was copied without its time is older than any wait could be.
     if (!waits || !record.written || news == 0) continue;
@@ -153,10 +153,14 @@ DumpAges ages_of_dumps(const HangEvidence& evidence) {
     const auto most = 2 * record.timeout + 120.0_s;
     if (idle > Seconds{-2} && idle < most) ages.idle = std::max(ages.idle.value_or(idle), idle);
   }
-  ages.is_moving = !ages.why_moving.empty();
   ages.stands_still = same == evidence.records.size() && oldest_wait > 0;
   if (oldest_wait > 0) ages.waited = Seconds{static_cast<double>(newest - oldest_wait) * nanosecond};
-  if (ages.idle) ages.waited = std::max(*ages.waited, *ages.idle);
+  if (ages.idle) ages.waited = std::max(ages.waited.value_or(*ages.idle), *ages.idle);
+  // The earlier dump may be from before the job stood still.
+  const bool has_waited = ages.waited && ages.timeout && *ages.waited >= long_wait * *ages.timeout;
+  if (went_on && !has_waited && evidence.timeouts.empty() && ages.why_moving.empty())
+    ages.why_moving = fmt::format("rank {} made calls between its two dumps", *went_on);
+  ages.is_moving = !ages.why_moving.empty();
   return ages;
 }
 
