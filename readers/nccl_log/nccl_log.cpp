@@ -259,7 +259,26 @@ NcclLogReader::NcclLogReader() : reading_{std::make_unique<Reading>()} {}
 NcclLogReader::~NcclLogReader() = default;
 
 void NcclLogReader::read_line(std::string_view wrapped) {
-  const auto line = unwrapped(wrapped);
+  auto line = unwrapped(wrapped);
+  if (line.ends_with('\r')) line.pop_back();
+  // A terminal breaks all lines at its width: the rest of a message has no header.
+  constexpr std::size_t widths[] = {80, 100, 120, 132, 160};
+  longest_ = std::max(longest_, line.size());
+  const bool is_full = line.size() == longest_ && std::ranges::find(widths, line.size()) != std::end(widths);
+  if (!broken_.empty() && !line.empty() && messages_in(line).empty() && !contains(line, "CCL version ")) {
+    broken_ += line;
+    if (is_full) return;
+    line.clear();
+  }
+  if (!broken_.empty()) read_whole(std::exchange(broken_, {}));
+  if (is_full && !messages_in(line).empty()) {
+    broken_ = std::move(line);
+  } else if (!line.empty()) {
+    read_whole(line);
+  }
+}
+
+void NcclLogReader::read_whole(std::string_view line) {
   const auto messages = messages_in(line);
   if (messages.empty()) reading_->read_bare_version(line);
   for (const auto& message : messages) reading_->read(message);
@@ -270,6 +289,7 @@ void NcclLogReader::read(std::istream& lines) {
 }
 
 NcclLog NcclLogReader::finish(const std::string& file) {
+  read_whole(std::exchange(broken_, {}));
   auto log = reading_->finish();
   const Where where{file, 0, 0, 0, {}};
   if (log.lines == 0) {

@@ -109,8 +109,12 @@ class NcclLogReader {
   NcclLog finish(const std::string& file);
 
  private:
+  void read_whole(std::string_view line);
+
   class Reading;
   std::unique_ptr<Reading> reading_;
+  std::string broken_;       ///< A line of the width of a terminal, which the next one may continue.
+  std::size_t longest_ = 0;  ///< Characters of the longest line.
 };
 
 }  // namespace gradway

@@ -384,7 +384,12 @@ TEST_CASE("logs of containers, of web pages and without hosts are read", "[nccl_
     html += escaped + "\n";
     cut += text.substr(text.find('[')) + "\n";
   }
-  for (const auto& text : {plain, json, html, cut}) {
+  // A terminal of 80 columns.
+  std::string broken;
+  std::istringstream long_lines{plain};
+  for (std::string text; std::getline(long_lines, text);)
+    for (std::size_t at = 0; at < text.size(); at += 80) broken += text.substr(at, 80) + "\n";
+  for (const auto& text : {plain, json, html, cut, broken}) {
     CAPTURE(text);
     const auto log = log_of(text);
     CHECK(log.networks == std::set<std::string>{"Socket"});
