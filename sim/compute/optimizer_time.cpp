@@ -104,6 +104,14 @@ Seconds optimizer_time(const RankScenario& scenario) {
   return optimizer_time(scenario, scenario.job.optimizer, optimizer_share(scenario));
 }
 
+double largest_parameter(const Model& model) {
+  double largest = 0;
+  for (const auto& layer : model.layers)
+    for (const auto& parameter : layer.parameters)
+      largest = std::max(largest, static_cast<double>(parameter.elements()));
+  return largest;
+}
+
 OptimizerMemory optimizer_memory(const Model& model, Optimizer optimizer, Bytes stepped, double share) {
   const auto parameters = static_cast<double>(model.parameter_count());
   constexpr auto in_fp32 = 4_B;  // per parameter
@@ -113,6 +121,12 @@ OptimizerMemory optimizer_memory(const Model& model, Optimizer optimizer, Bytes 
   };
   // One byte per number plus scales, in any format of parameters.
   if (optimizer == Optimizer::adamw_8bit) return {cost_of(optimizer).state * (share * parameters), 0_B};
+  // One parameter after the other: its update and that of the tensor before in fp32, and a gradient of 16
+  // bits in fp32. @source Adafactor.step in transformers/optimization.py
+  if (optimizer == Optimizer::adafactor) {
+    const bool is_half = stepped < share * parameters * in_fp32;
+    return {0_B, Bytes{(is_half ? 12 : 8) * share * largest_parameter(model)}};
+  }
   if (optimizer != Optimizer::muon) return memory_of(optimizer);
   const auto matrices = matrices_of(model);
   const auto of_muon = elements_of(matrices) / std::max(1.0, parameters);

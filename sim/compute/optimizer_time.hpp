@@ -10,6 +10,9 @@ Seconds optimizer_time(const RankScenario& scenario, Optimizer optimizer, double
 /// GPU time of the scenario's optimizer on the rank with the largest share of parameters.
 Seconds optimizer_time(const RankScenario& scenario);
 
+/// Elements of the largest trained parameter.
+double largest_parameter(const Model& model);
+
 struct OptimizerMemory {
   Bytes state{};
   Bytes transient{};  ///< temporary memory during the step

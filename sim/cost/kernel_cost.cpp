@@ -25,12 +25,16 @@ OptimizerCost cost_of(Optimizer optimizer) {
       return {32_B, 4_B, 0_B, 1.6_us, 1.07};
     case Optimizer::adamw_8bit:
       return {Bytes{16.1}, Bytes{2.03}, 0_B, 20_us, 1.18, false};
+    case Optimizer::paged_adamw_8bit:
+      return {Bytes{16.1}, 0_B, 0_B, 20_us, 1.18, false};
     case Optimizer::lion:
       return {76_B, 4_B, 0_B, 36_us, 1.07};
     case Optimizer::lamb:
       return {52_B, 8_B, 0_B, 3.7_us, 1.18, false};
     case Optimizer::muon:
       return {76_B, 4_B, 0_B, 233_us, 1.3};
+    case Optimizer::adafactor:
+      return {76_B, 0_B, 0_B, 36_us, 1.07, false};
   }
   return {};
 }

@@ -34,7 +34,10 @@ struct OptimizerCost {
 ///         were moved at 2.57 to 2.66 TB/s. CPU times: own measurement on an H200 node with 64 Xeon cores,
 ///         PyTorch 2.11, 300 tensors: sgd, adamw and adamw_fused 0.30, 1.91 and 0.55 ms; on the host of an
 ///         H100 that is 2.75 times as slow for these three: sgd_momentum 1.31, lion 29.6, muon 192 ms.
-///         Assumed: adamw_8bit takes a few eager operations per tensor, lamb twice the time of adamw_fused.
+///         Assumed: adamw_8bit takes a few eager operations per tensor, lamb twice the time of adamw_fused,
+///         adafactor (transformers/optimization.py: 19 passes; its states are a row and a column of each
+///         matrix) that of lion. States of paged_adamw_8bit are in CUDA's managed memory, which moves to the
+///         host where memory ends, and which PyTorch does not count (bitsandbytes/functional.py, get_paged).
 ///         `in_half`: measured on that H100 for sgd, sgd_momentum, adamw and adamw_fused; lion is assumed
 ///         equal to sgd_momentum (the measurement was launch-bound), adamw_8bit and lamb to adamw_fused; for
 ///         muon, the passes in bf16 do not change: 50 bytes of 76

@@ -87,6 +87,9 @@ TEST_CASE("optimizers keep as much as measured, and hold as much more during the
   CHECK(memory(Optimizer::adamw).transient.value() == Approx(5669076992 * more).epsilon(1e-3));
   CHECK(memory(Optimizer::adamw_fused).transient == 0_B);
   CHECK(memory(Optimizer::adamw_8bit).state.value() == Approx(2.03 * all));
+  // Managed memory is not PyTorch's. Adafactor holds two fp32 tensors of the size of the largest parameter.
+  CHECK(memory(Optimizer::paged_adamw_8bit).state == 0_B);
+  CHECK(memory(Optimizer::adafactor).transient == Bytes{8.0 * 50304 * 2048});
   // Muon's momentum for the blocks, AdamW's two moments for two embeddings, the head and all vectors.
   const auto blocks = 24.0 * 12 * 2048 * 2048;
   CHECK(memory(Optimizer::muon).state.value() == Approx(4 * blocks + 8 * (all - blocks)));

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Callable
 
 _OPTIMIZERS = {"SGD": "sgd", "Adam": "adamw", "AdamW": "adamw", "NAdam": "adamw", "RAdam": "adamw", "Adam8bit": "adamw_8bit",
-               "AdamW8bit": "adamw_8bit", "PagedAdamW8bit": "adamw_8bit", "Lion": "lion", "LAMB": "lamb", "FusedLAMB": "lamb",
+               "AdamW8bit": "adamw_8bit", "PagedAdamW8bit": "paged_adamw_8bit", "Adafactor": "adafactor", "Lion": "lion", "LAMB": "lamb", "FusedLAMB": "lamb",
                "FusedAdam": "adamw_fused", "Muon": "muon"}
 
 
