@@ -18,7 +18,8 @@ std::optional<Fp8> fp8_of(const Job& job) {
   const bool megatron = has_megatron_modules(job);
   const auto of_fp8 = job.fp8_recipe.value_or(megatron ? Fp8Recipe::delayed : Fp8Recipe::tensorwise);
   const auto recipe = job.precision == Precision::nvfp4 ? Fp8Recipe::nvfp4 : of_fp8;
-  const bool is_of_torchao = recipe == Fp8Recipe::tensorwise || recipe == Fp8Recipe::rowwise;
+  const bool is_of_torchao =
+      recipe == Fp8Recipe::tensorwise || recipe == Fp8Recipe::rowwise || recipe == Fp8Recipe::mxfp8;
   return Fp8{.recipe = recipe,
              .by_transformer_engine = megatron || !is_of_torchao,
              .has_weights = !facts_of(job.strategy).fp8_gather.empty(),

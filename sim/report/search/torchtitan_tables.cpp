@@ -105,6 +105,7 @@ class Tables {
     if (!fp8) return;
     if (fp8->recipe == Fp8Recipe::nvfp4) return note("job.precision", "nvfp4");
     if (fp8->by_transformer_engine) return note("job.fp8_recipe", std::string{name_of(fp8->recipe)});
+    if (fp8->recipe == Fp8Recipe::mxfp8) return text_.put("model.converters", "[\"quantize.linear.mx\"]");
     text_.put("model.converters", "[\"quantize.linear.float8\"]");
     text_.put("quantize.linear.float8.recipe_name", in_quotes(name_of(fp8->recipe)));
   }

@@ -13,9 +13,10 @@
 // transformer_engine/pytorch/module/ linear.py, layernorm_linear.py; common/transpose/cast_transpose.cu
 //
 // torchao casts input and weight in each forward pass; when compiled, it casts once for all layers that read
-// the same input. With one scale per tensor it keeps these copies. With row-wise scales it keeps the input,
-// since the other products need other scales. @source torchao/float8/float8_linear.py, float8_ops.py
-// (contiguous copies), float8_utils.py (tensor_to_amax, to_fp8_saturated)
+// the same input. With one scale per tensor it keeps these copies. With row-wise scales and mxfp8 it keeps
+// the input, since the other products need other scales. @source torchao/float8/float8_linear.py,
+// float8_ops.py (contiguous copies), float8_utils.py (tensor_to_amax, to_fp8_saturated);
+// torchao/prototype/mx_formats/mx_linear.py (mx_mm) at 06f5ff43
 //
 // Scales per block belong to a direction: Transformer Engine makes the matrix and its transpose of the
 // original tensor, in one kernel, and keeps of an input only the transposed copy. nvfp4 first reads the
@@ -37,6 +38,14 @@
 #include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
+namespace {
+
+/// Whether torchao scales rows or parts of them, so that each product casts its operands anew.
+bool scales_rows(const Fp8& fp8) {
+  return !fp8.by_transformer_engine && (fp8.recipe == Fp8Recipe::rowwise || fp8.recipe == Fp8Recipe::mxfp8);
+}
+
+}  // namespace
 
 /// Layers whose dimensions are not multiples of 16 stay in 16 bits: PyTorch's scaled_mm does not support
 /// them, and torchtitan excludes them.
@@ -55,7 +64,7 @@ bool Eager::runs_in_fp8() const {
 
 /// Whether the exchange before or after the layer that is open gathers fp8.
 bool Eager::gathers_in_fp8() const {
-  return settings_.fp8 && settings_.fp8->recipe != Fp8Recipe::rowwise && settings_.sequence_parallel &&
+  return settings_.fp8 && !scales_rows(*settings_.fp8) && settings_.sequence_parallel &&
          settings_.tensor > 1 && !block_name(layers_.back().name).empty();
 }
 
@@ -120,6 +129,10 @@ void Eager::cast_and_transpose(std::vector<Operation>& pass, Number from, double
 
 /// Casts to a transposed fp8 copy with a scale per column.
 void Eager::cast_columns(std::vector<Operation>& pass, Number from, double elements, double width) const {
+  if (settings_.compiled && settings_.fp8->recipe == Fp8Recipe::mxfp8) {
+    pass.push_back(stream("cast_to_8", from, elements));  // its scales are those of a tile
+    return;
+  }
   if (settings_.compiled) {
     pass.push_back(rows("cast_columns", from, elements / width, width));
     return;
@@ -191,7 +204,7 @@ Operation Eager::product_in_fp8(FromFp8 makes, const LinearShape& shape, double 
 
 Tensor Eager::linear_in_fp8(Tensor x, const LinearShape& shape) {
   const bool by_engine = settings_.fp8->by_transformer_engine;
-  const bool by_rows = settings_.fp8->recipe == Fp8Recipe::rowwise;
+  const bool by_rows = scales_rows(*settings_.fp8);
   const bool gathers_gradient = shape.sums && gathers_in_fp8();
   const bool gathers_beside = of(x).sums_gradient && settings_.sequence_parallel;
   const auto made = shape.m * shape.outputs;
