@@ -75,9 +75,19 @@ export interface Pipeline {
   passes: Pass[];
 }
 
+/** A change with which a job fits, and its step then. */
+export interface ChangeToFit {
+  words: string;
+  set: Record<string, string>;
+  step_time_s: number;
+  memory_verdict: string;
+}
+
 export interface Report {
-  /** If it was asked for. */
+  /** If it was asked for, and a batch fits. */
   largest_batch?: { batch_per_gpu: number };
+  /** With it, of a job that does not fit as written: what makes it fit, the shortest step first. */
+  changes_to_fit?: ChangeToFit[];
   gradway: string;
   scenario: Scenario;
   engine: string;
@@ -91,6 +101,8 @@ export interface Report {
   memory_verdict?: 'fits' | 'tight' | 'may not fit' | 'does not fit' | null;
   memory_largest_part?: string;
   memory: Record<string, number>;
+  /** Over the whole run; reports of gradway 0.2 have none. */
+  peak_of_run?: { allocated_bytes: number; part: string; nvidia_smi_bytes: number; nvidia_smi_interval_bytes: Range };
   price: Price | null;
   bottleneck: { resource: string; why: string };
   links: LinkUse[];

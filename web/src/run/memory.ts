@@ -2,7 +2,7 @@
 // The memory of a GPU at the peak, by part.
 import { draw, section } from '../chart';
 import type { Report } from '../document';
-import { tip } from '../dom';
+import { h, tip } from '../dom';
 import { bytesText } from '../format';
 import { cell } from '../table';
 
@@ -17,7 +17,20 @@ const names: Record<string, string> = {
 
 const nameOf = (key: string): string => names[key] ?? key.replace(/_bytes$/, '').replace(/_/g, ' ');
 
-export function memory({ memory: all }: Report): HTMLElement | null {
+/** The figures that tools show: PyTorch's over the run, and that of nvidia-smi. */
+function ofTools({ peak_of_run: peak }: Report): HTMLElement | null {
+  if (!peak?.nvidia_smi_interval_bytes) return null;
+  const [low, high] = peak.nvidia_smi_interval_bytes;
+  const when = peak.part === 'step' ? 'in a step' : `in this part of the run: ${peak.part.replace(/_/g, ' ')}`;
+  return h(
+    'p',
+    { class: 'hint' },
+    `PyTorch allocates ${bytesText(peak.allocated_bytes)} at most (max_memory_allocated), ${when}. nvidia-smi shows ${bytesText(peak.nvidia_smi_bytes)} (90 % interval: ${bytesText(low)} to ${bytesText(high)}) while memory does not end.`,
+  );
+}
+
+export function memory(report: Report): HTMLElement | null {
+  const all = report.memory;
   const needed = all.needed_bytes;
   const parts = Object.entries(all ?? {})
     .filter(([key, bytes]) => key !== 'needed_bytes' && bytes > 0)
@@ -65,5 +78,5 @@ export function memory({ memory: all }: Report): HTMLElement | null {
       ],
     }),
   });
-  return section('memory', 'Memory', title, chart.element);
+  return section('memory', 'Memory', title, chart.element, ofTools(report));
 }

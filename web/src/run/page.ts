@@ -49,7 +49,7 @@ function trainingTile(training: Training): Tile {
   };
 }
 
-function headline({ metrics, interval, memory, scenario, fits, training }: Report): HTMLElement {
+function headline({ metrics, interval, memory, memory_verdict: verdict, scenario, fits, training }: Report): HTMLElement {
   const collective = scenario.strategy.kind === 'collective';
   const exposed = metrics.exposed_communication_s;
   return tiles([
@@ -90,7 +90,7 @@ function headline({ metrics, interval, memory, scenario, fits, training }: Repor
       name: 'Memory per GPU',
       text: text.bytesText(metrics.peak_memory_bytes),
       exact: metrics.peak_memory_bytes,
-      notes: [text.known(memory.needed_bytes) ? `${text.bytesText(memory.needed_bytes)} with CUDA, NCCL and the allocator` : 'estimate'],
+      notes: [verdict, text.known(memory.needed_bytes) ? `${text.bytesText(memory.needed_bytes)} with CUDA, NCCL and the allocator` : 'estimate'].filter(text.known),
     },
     costTile({ metrics, fits } as Report),
     training && trainingTile(training),

@@ -2,7 +2,7 @@
 // What if: other settings, simulated in the page. Its changes are in the link's fragment, which is sent nowhere.
 import { section } from '../chart';
 import { copied } from '../copied';
-import type { Report, RunDocument } from '../document';
+import type { ChangeToFit, Report, RunDocument } from '../document';
 import { button, choice, h } from '../dom';
 import { timeText } from '../format';
 import { working } from '../working';
@@ -56,6 +56,7 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described, reh
   const problem = h('pre', { class: 'code problem', role: 'alert', hidden: true });
   const earlier = h('p', { class: 'hint', hidden: true }, 'The figures and charts are those of earlier settings.');
   const remedy = h('p', { class: 'buttons' });
+  const waysToFit = h('div', {});
   const table = h('div', {});
   const changesShown = h('div', {});
   const place = h('div', {});
@@ -70,10 +71,14 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described, reh
     clearTimeout(idle);
     begin();
     asked = '';
+    const written = now;
     asker.ask({ ...question('figures'), fit: true }, (answer) => {
       rest();
       if (answer.status) return take(answer, 0);
-      change('job.batch_per_gpu', String((JSON.parse(answer.text) as Figures).report.largest_batch!.batch_per_gpu), true);
+      const { largest_batch: largest, changes_to_fit: ways = [] } = (JSON.parse(answer.text) as Figures).report;
+      showWays(ways, written);
+      if (largest) change('job.batch_per_gpu', String(largest.batch_per_gpu), true);
+      else showRun(JSON.parse(answer.text) as Figures, '');
     }, work.show);
   });
   const link = button('Copy link', 'Copy a link to this page with these changes', () => void navigator.clipboard.writeText(location.href).catch(() => (status.textContent = 'The address of this page is the link.')));
@@ -96,6 +101,18 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described, reh
   const isOfStrategy = (changes: Changes, key: string): boolean => !known || isOfKind(known.schema, changes.get('strategy.kind') ?? original('strategy.kind'), key);
   const all = (): [string, string][] => [...given.set.filter(([key]) => !now.has(key) && isOfStrategy(now, key)), ...now];
   const question = (wanted: Wanted): Question => ({ scenario: given.scenario, set: all(), roots: given.roots, wanted });
+
+  /** What makes the job fit with the settings that it had, each with its step; a button sets it. */
+  function showWays(ways: ChangeToFit[], written: Changes): void {
+    const take = ({ words, set, step_time_s: time, memory_verdict: verdict }: ChangeToFit): HTMLElement => {
+      const text = `${words}: ${verdict}, ${timeText(time)} a step`;
+      return button(text, `With the settings before: ${text}`, () => {
+        history.add(Object.entries(set).reduce((all, [key, value]) => changed(all, key, value === original(key) ? '' : value), written));
+        update(history.now);
+      });
+    };
+    waysToFit.replaceChildren(...(ways.length === 0 ? [] : [h('p', {}, 'With the batch as written, the job fits with:'), h('p', { class: 'buttons' }, ...ways.map(take))]));
+  }
 
   /** Shows the changed run in the charts, or that of the report. */
   function drawBelow(): void {
@@ -247,7 +264,7 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described, reh
       'div',
       { class: 'columns' },
       h('div', {}, place, h('div', { class: 'controls' }, h('span', { class: 'buttons' }, undo, redo, reset, fit, link), charts), changesShown),
-      h('div', { class: 'results' }, earlier, table, problem, remedy, chart.element),
+      h('div', { class: 'results' }, earlier, table, problem, remedy, waysToFit, chart.element),
     ),
     status,
     work.element,
