@@ -73,7 +73,8 @@ class Run(_Document):
     does_not_fit: str | None  #: why
     gpu_memory_bytes: float | None
     memory_verdict: str | None  #: fits, tight, may not fit or does not fit; None if not all activations are known
-    #: peaks over all steps: allocated_bytes, decided_by, step (None: all but the first); reserved_bytes of PyTorch's allocator, nvidia_smi_bytes
+    #: peaks over the run: allocated_bytes, its part, decided_by, step (None: no single one), allocated_bytes_by_part; reserved_bytes of
+    #: PyTorch's allocator and nvidia_smi_bytes, with reserved_interval_bytes and nvidia_smi_interval_bytes
     peak_of_run: dict
     memory_largest_part: str | None  #: parameters, gradients, optimizer, activations, buffers or framework
     memory: dict[str, float]  #: bytes by purpose

@@ -131,6 +131,12 @@ class Deepspeed {
         settings_.word("zero_optimization.offload_optimizer.device", is_old ? "cpu" : "none");
     if (stage == 0) return read_ddp(batch, sent.empty() ? precision : sent);
     keys_.put("strategy.offload_optimizer", offloads);
+    constexpr std::string_view device = "zero_optimization.offload_param.device";
+    const auto shards = settings_.word(device);
+    const bool is_offloaded = stage == 3 && !offloads.empty();
+    if (is_offloaded) keys_.put("strategy.offload_param", shards);
+    if (!is_offloaded && !shards.empty())
+      settings_.note(device, "gradway offloads parameters of stage 3, with the optimizer's states");
     keys_.put("strategy.communication_dtype", sent);
     read_sums(stage, precision);
   }

@@ -55,6 +55,7 @@ class Torchtitan {
     read_platform(keys_, options_, settings_);
     if (has_float8()) keys_.put("job.precision", "fp8");
     keys_.read(settings_);
+    if (uses_mx_) keys_.put("job.fp8_recipe", "mxfp8");
     const auto degrees = read_degrees();
     const auto param = read_param_type(degrees);
     const auto reduce = settings_.word("training.mixed_precision_reduce");
@@ -162,7 +163,17 @@ class Torchtitan {
     keys_.put("job.sequence", read_sequence());
     read_compile(degrees);
     read_checkpoints();
+    read_validation(degrees);
     return accumulate;
+  }
+
+  /// @source torchtitan/components/validate.py and config/job_config.py (Validation), 0.2
+  void read_validation(const Degrees& degrees) {
+    const auto local = settings_.whole_number("validation.local_batch_size", 1, max_batch).value_or(8);
+    const auto sequence = settings_.whole_number("validation.seq_len", 1, max_tokens).value_or(2048);
+    if (!settings_.boolean("validation.enable").value_or(false)) return;
+    keys_.put("job.eval_batch", micro_batch(degrees, local));
+    keys_.put("job.eval_sequence", sequence);
   }
 
   int read_sequence() {
@@ -178,9 +189,12 @@ class Torchtitan {
     bool uses_float8 = settings_.boolean("float8.enable_float8_linear").value_or(false);
     if (converters == nullptr) return uses_float8;
     for (const auto& converter : converters->entries) {
+      const bool is_mx = converter.text == "mx" || converter.text == "quantize.linear.mx";
       const bool is_float8 = converter.text == "float8" || converter.text == "quantize.linear.float8";
-      uses_float8 = uses_float8 || is_float8;
-      if (!is_float8) settings_.note(key, fmt::format("unknown converter '{}' is ignored", converter.text));
+      uses_float8 = uses_float8 || is_float8 || is_mx;
+      uses_mx_ = uses_mx_ || is_mx;
+      if (!is_float8 && !is_mx)
+        settings_.note(key, fmt::format("unknown converter '{}' is ignored", converter.text));
     }
     return uses_float8;
   }
@@ -340,6 +354,7 @@ class Torchtitan {
   TrainerSettings settings_;
   const DraftOptions& options_;
   DraftedKeys keys_{};
+  bool uses_mx_ = false;  ///< linear layers are torchao's for mxfp8
 };
 
 }  // namespace

@@ -313,6 +313,15 @@ void add_dtensors(ComputeCosts& costs, const Scenario& scenario, const EagerSett
   }
 }
 
+/// Activations by moment of an evaluation; empty if there is none. @param settings of the job's own batch
+std::vector<Bytes> memory_of_evaluation(const Scenario& scenario, EagerSettings settings) {
+  const auto& job = scenario.job;
+  if (job.eval_batch == 0) return {};
+  settings.batch = job.eval_batch;
+  if (job.eval_sequence > 0) settings.sequence = job.eval_sequence;
+  return scenario.model.run.step(settings)->memory.evaluated;
+}
+
 /// @param is_divided whether layers are those of a rank of the layout; else one GPU has the whole model
 void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, int batch, bool is_divided,
                 const WaitRatio& waiting) {
@@ -322,6 +331,7 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
   const auto issued = scenario.model.run.step(settings);
   const auto& step = *issued;
   costs.memory = step.memory;
+  costs.memory.evaluated = memory_of_evaluation(scenario, settings);
   if (gpu.power) {
     const auto of_micro_step = costs.optimizer / scenario.job.accumulate;
     const auto load = load_of(step, time_of, *gpu.power, of_micro_step);

@@ -40,13 +40,17 @@ bool knows_memory(const Scenario& scenario);
 
 MemoryRange memory_range(const Scenario& scenario, const MemoryUse& memory);
 
-/// Peaks over all steps of a run, without loading and checkpoints.
+/// Peaks over a whole run.
 struct PeakOfRun {
-  Bytes allocated{};              ///< torch.cuda.max_memory_allocated
-  Bytes reserved{};               ///< torch.cuda.max_memory_reserved; at most what the GPU leaves PyTorch
-  Bytes nvidia_smi{};             ///< with CUDA's context and NCCL's buffers
-  std::string_view decided_by{};  ///< "first buckets", or the largest part of the peak of a step
-  int step = 0;                   ///< the only step with this peak; 0: all but the first
+  Bytes allocated{};  ///< torch.cuda.max_memory_allocated
+  Bytes reserved{};   ///< torch.cuda.max_memory_reserved; at most what the GPU leaves PyTorch
+  Bytes reserved_low{}, reserved_high{};  ///< its 90 % prediction interval
+  Bytes beside{};                         ///< CUDA's context and NCCL's buffers, which nvidia-smi shows, too
+  RunPart part = RunPart::step;           ///< that has the peak
+  std::string_view decided_by{};  ///< what decides it: largest part of a step's peak, or what the part adds
+  int step = 0;                   ///< the only step with this peak; 0: none, or all but the first
+
+  Bytes nvidia_smi() const { return reserved + beside; }
 };
 PeakOfRun peak_of_run(const Scenario& scenario, const MemoryUse& memory);
 

@@ -27,7 +27,7 @@ struct Share {
   double operator()(const Zero&) const { return 1 / ranks; }
   double operator()(const DistributedOptimizer& optimizer) const {
     if (optimizer.tensor_owners) return of_largest_owner(*optimizer.tensor_owners);
-    return optimizer.shards ? 1 / ranks : 1;
+    return optimizer.shards ? optimizer.instances / ranks : 1;
   }
 
   double of_largest_owner(int owners) const {

@@ -168,6 +168,8 @@ SyncMemory ExpertSync::memory() const {
   sync_memory.gradients += expert_memory.gradients;
   sync_memory.buckets += expert_memory.buckets;
   sync_memory.first_buckets += expert_memory.first_buckets;
+  sync_memory.loading += expert_memory.loading;
+  sync_memory.saving += expert_memory.saving;
   sync_memory.kept += expert_memory.kept;
   sync_memory.after_backward += expert_memory.after_backward;
   return sync_memory;

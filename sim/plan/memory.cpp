@@ -10,6 +10,7 @@
 #include "sim/compute/optimizer_share.hpp"
 #include "sim/compute/optimizer_time.hpp"
 #include "sim/scenario/shared_by_loaders.hpp"
+#include "sim/scenario/strategy_facts.hpp"
 #include "sim/workload/blocks.hpp"
 #include "sim/workload/profile.hpp"
 
@@ -163,6 +164,15 @@ bool keeps_gradients(const RankScenario& scenario) {
          (profile && profile->keeps_gradients.value_or(false));
 }
 
+/// Gradients that exist together. An optimizer in the backward pass frees each one after its update, whose
+/// temporaries are those of one parameter. @source torchtune, training/memory.py
+/// (OptimizerInBackwardWrapper)
+Bytes gradients_of(const RankScenario& scenario) {
+  if (!scenario.job.optimizer_in_backward) return parameters_of(scenario);
+  const auto largest = Bytes{state_bytes(scenario) * largest_parameter(scenario.model)};
+  return largest + optimizer_memory(scenario.model, scenario.job.optimizer, largest, 1).transient;
+}
+
 /// The parts of a step by which its memory differs.
 struct StepParts {
   SyncMemory sync{};
@@ -181,7 +191,7 @@ StepParts parts_of_step(const RankScenario& scenario, const StepMemory& step, co
   const bool shards = parts.sync.parameters.has_value();
   parts.gradients = {.all = parts.sync.holds_gradients ? 0_B
                             : shards                   ? parts.sync.gradients
-                                                       : parameters_of(scenario),
+                                                       : gradients_of(scenario),
                      .from_start = scenario.job.accumulate > 1,
                      .through_forward = keeps_gradients(scenario)};
 
@@ -194,12 +204,47 @@ StepParts parts_of_step(const RankScenario& scenario, const StepMemory& step, co
 
   parts.optimizer = always;
   parts.optimizer.gradients = parts.gradients.all;
-  parts.optimizer.optimizer_state += optimizer_memory_of(scenario, parts.sync).transient;
+  const auto transient = optimizer_memory_of(scenario, parts.sync).transient;
+  if (!scenario.job.optimizer_in_backward) parts.optimizer.optimizer_state += transient;
 
   parts.micro_step = peak_of_micro_step(step, sync, always, parts.gradients);
   add_graph_pools(parts.backward_ends, parts.micro_step, step, scenario);
   add_graph_pools(parts.optimizer, parts.micro_step, step, scenario);
   return parts;
+}
+
+/// Sets what PyTorch allocates in the parts of a run. A checkpoint is read into the tensors of the model and
+/// the optimizer, shard by shard or from host memory, and written from them, also by asynchronous copies:
+/// torch.distributed.checkpoint, Megatron-Core's dist_checkpointing, DeepSpeed's and Hugging Face's
+/// checkpoints keep no other copy on the GPU. Without one, the first step makes the optimizer's states.
+/// @source dcp.load and _offload_state_dict_to_cpu of torch.distributed.checkpoint, PyTorch 2.11;
+/// torch/optim/adam.py (_init_group); initialize_optimizer_states in deepspeed/runtime/zero/stage_1_and_2.py
+void set_parts_of_run(MemoryUse& use, const StepParts& parts, const RankScenario& scenario,
+                      const StepMemory& step, const Sync& sync) {
+  const auto& job = scenario.job;
+  const auto& always = parts.always;
+  MemoryUse between_steps{.parameters = always.parameters,
+                          .gradients = keeps_gradients(scenario) ? parts.gradients.all : 0_B,
+                          .optimizer_state = always.optimizer_state,
+                          .buckets = always.buckets,
+                          .comm_hook = always.comm_hook,
+                          .workspace = always.workspace};
+  const auto later_states =
+      facts_of(job.strategy).makes_states_early ? 0_B : always.optimizer_state - parts.sync.table_states;
+  const auto passes = std::max(parts.micro_step.allocated(), parts.backward_ends.allocated());
+  use.in(RunPart::loading) = std::max(parts.sync.loading, always.parameters + always.optimizer_state);
+  use.in(RunPart::first_step) = std::max(passes - later_states, parts.optimizer.allocated());
+  // The first buckets are gone when the optimizer steps.
+  if (parts.sync.first_buckets > 0_B)
+    use.in(RunPart::rebuilt_buckets) = parts.micro_step.allocated() + parts.sync.first_buckets;
+  use.in(RunPart::step) = use.allocated();
+  use.in(RunPart::checkpoint) = between_steps.allocated() + parts.sync.saving;
+  if (step.evaluated.empty()) return;
+  auto evaluation = between_steps;
+  evaluation.input = (scenario.model.input_per_sample + decoded_on_gpu(job.input)) * job.eval_batch;
+  evaluation.activations = always.activations + *std::ranges::max_element(step.evaluated);
+  if (const auto held = sync.held({})) evaluation.gathered = held->gathered;
+  use.in(RunPart::evaluation) = evaluation.allocated();
 }
 
 }  // namespace
@@ -209,9 +254,7 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
   const std::array moments{parts.micro_step, parts.backward_ends, parts.optimizer};
   auto peak = *std::ranges::max_element(moments, {}, &MemoryUse::allocated);
   peak.slack = allocator_slack * peak.allocated();
-  // They are gone when the optimizer steps.
-  peak.first_buckets =
-      std::max(0_B, parts.micro_step.allocated() + parts.sync.first_buckets - peak.allocated());
+  set_parts_of_run(peak, parts, scenario, step, sync);
   return peak;
 }
 

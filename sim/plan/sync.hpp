@@ -36,7 +36,9 @@ struct SyncMemory {
   double optimizer_share = 1;         ///< share of the states of all parameters
   Bytes gradients{};                  ///< with `held`: gradients that live on after the backward pass
   Bytes buckets{};
-  Bytes first_buckets{};   ///< as in MemoryUse
+  Bytes first_buckets{};   ///< of DDP, which exist beside `buckets` in one step
+  Bytes loading{};         ///< all memory of the model while it is made, if that is not the sharded model
+  Bytes saving{};          ///< gathered while a checkpoint is written
   Bytes kept{};            ///< from step to step: errors and factors of a communication hook
   Bytes after_backward{};  ///< additional memory of hooks at the end of the backward pass: casts in flight
   bool holds_gradients = false;  ///< gradients live in the buckets and need no memory of their own

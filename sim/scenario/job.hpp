@@ -59,6 +59,14 @@ struct Wrap {
   auto operator<=>(const Wrap&) const = default;
 };
 
+/// How a sharded model's checkpoint is written: each rank its shards; or whole parameters, which each rank
+/// gathers on its GPU one after the other and moves to the host, or keeps on the GPU.
+enum class StateDict : std::uint8_t { sharded, full_on_cpu, full_on_gpu };
+inline constexpr std::array<std::string_view, 3> state_dict_words{"sharded", "full_on_cpu", "full_on_gpu"};
+constexpr std::string_view name_of(StateDict state_dict) {
+  return state_dict_words[static_cast<std::size_t>(state_dict)];
+}
+
 /// FSDP2 shards parameters, gradients and optimizer states:
 /// `torch.distributed.fsdp.fully_shard` on each block, then on the model.
 struct Fsdp {
@@ -73,7 +81,9 @@ struct Fsdp {
   std::optional<Number> param_dtype{};  ///< format of gathered parameters and of the computation; empty: fp32
   std::optional<Number> reduce_dtype{};  ///< format of reduced gradients; empty: that of the gradients
   bool no_sync = false;                  ///< only the last micro-batch reduces gradients
-  int replicate = 1;                     ///< HSDP: number of replicas of the sharded group
+  StateDict state_dict = StateDict::sharded;
+  bool init_on_gpu = false;     ///< each GPU has the whole model until it is sharded
+  int replicate = 1;            ///< HSDP: number of replicas of the sharded group
   bool cpu_offload = false;     ///< CPUOffloadPolicy: shards, gradients and states are in host memory
   bool fp8_all_gather = false;  ///< torchao's enable_fsdp_float8_all_gather, with precomputed scales
   auto operator<=>(const Fsdp&) const = default;
@@ -91,6 +101,8 @@ struct Fsdp1 {
   std::optional<Number> param_dtype{};
   std::optional<Number> reduce_dtype{};
   bool no_sync = false;
+  StateDict state_dict = StateDict::sharded;
+  bool init_on_gpu = false;
   int replicate = 1;  ///< HYBRID_SHARD: number of replicas of the sharded group
   auto operator<=>(const Fsdp1&) const = default;
 };
@@ -112,6 +124,7 @@ struct Zero {
   /// offload_optimizer with device cpu: fp32 master weights, gradients and states are in host memory, and the
   /// CPU runs the optimizer.
   bool offload_optimizer = false;
+  bool offload_param = false;  ///< stage 3: shards of the 16-bit parameters are in host memory, too
 
   auto operator<=>(const Zero&) const = default;
 
@@ -122,6 +135,7 @@ struct Zero {
 /// Megatron-Core's data parallelism.
 struct DistributedOptimizer {
   bool shards = true;  ///< --use-distributed-optimizer; false: every rank updates all parameters
+  int instances = 1;   ///< groups of ranks, each of which shards the whole optimizer
   bool overlap_grad_reduce = false;
   bool overlap_param_gather = false;
   std::optional<double> bucket_size{};  ///< elements; empty: Megatron's own, 40e6 or 1e6 per rank
@@ -284,6 +298,9 @@ struct Job {
   int recompute_every = 1;                     ///< with recompute full: one of this many blocks is recomputed
   bool recompute_offload = false;              ///< inputs of recomputed blocks wait in host memory
   int loss_chunk = 0;                          ///< rows whose logits exist at a time; 0: all
+  int eval_batch = 0;                          ///< samples that a GPU evaluates at a time; 0: no evaluation
+  int eval_sequence = 0;                       ///< their tokens; 0: those of training
+  bool expandable_segments = false;            ///< PyTorch's allocator grows its segments page by page
   ZeroGrad zero_grad = ZeroGrad::after_step;
   bool float_logits = true;      ///< under autocast the loss is computed from `logits.float()`
   bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the CPU waits for each kernel
@@ -292,9 +309,10 @@ struct Job {
   ExpertProducts experts = ExpertProducts::grouped;
   Framework framework = Framework::pytorch;
   Layout layout;
-  std::optional<Lora> lora{};   ///< empty: all parameters are trained
-  bool clip_grad_norm = false;  ///< gradients are clipped by their norm before the optimizer step
-  int host_reads = 0;           ///< values that the program reads back from the GPU in a step (`.item()`)
+  std::optional<Lora> lora{};          ///< empty: all parameters are trained
+  bool clip_grad_norm = false;         ///< gradients are clipped by their norm before the optimizer step
+  bool optimizer_in_backward = false;  ///< each parameter is updated as soon as its gradient is made
+  int host_reads = 0;  ///< values that the program reads back from the GPU in a step (`.item()`)
   HostReadsAfter host_reads_after = HostReadsAfter::optimizer;
   Bytes host_read_size{4};
   int reduced_metrics = 0;       ///< of the values that are read: those that are all-reduced first

@@ -18,7 +18,27 @@ bool reads_values(const Job& job) {
   return job.host_reads > 0;
 }
 
+bool evaluates(const Job& job) {
+  return job.eval_batch > 0;
+}
+
 namespace job_lacks {
+Lack forward_pass(const KeyContext& context) {
+  return lack_unless(context.model.run && !context.model.captured, "the kernels of the model are recorded");
+}
+Lack free_gradients(const KeyContext& context) {
+  const auto& job = context.job;
+  const bool steps_alone =
+      std::holds_alternative<NoExchange>(job.strategy) || std::holds_alternative<Fsdp>(job.strategy);
+  if (!steps_alone)
+    return lack_unless(false, "gradients stay in the strategy's buckets",
+                       "write 'kind: fsdp' or 'kind: none'");
+  return lack_unless(job.accumulate == 1, "gradients add up over micro-batches",
+                     "leave it out, or write 'accumulate: 1'");
+}
+Lack evaluation(const KeyContext& context) {
+  return lack_unless(evaluates(context.job), "nothing is evaluated", "set job.eval_batch, or leave it out");
+}
 Lack host_reads(const KeyContext& context) {
   return lack_unless(reads_values(context.job), "no values are read back",
                      "set job.host_reads to their number, or leave it out");
@@ -141,6 +161,22 @@ FieldTable make_fields(std::type_identity<Job>) {
             "as in Hugging Face's Trainer and torchtitan; before_backward: between the forward and the "
             "backward pass, as in Lightning; affects memory only",
             {.outside_identity = "memory only"}),
+      field("eval_batch", &Job::eval_batch, value::Whole{1, 1'000'000},
+            "samples that each GPU evaluates at a time between steps, forward only and without gradients "
+            "(per_device_eval_batch_size of Hugging Face's Trainer, validation.local_batch_size of "
+            "torchtitan); default: no evaluation; affects memory only",
+            {.is_echoed = evaluates, .outside_identity = "memory only", .lack = job_lacks::forward_pass}),
+      field("eval_sequence", &Job::eval_sequence, value::Whole{1, 1 << 24},
+            "with eval_batch: tokens of each of these samples; default: those of training",
+            {.is_echoed = [](const Job& job) { return job.eval_sequence > 0; },
+             .outside_identity = "memory only",
+             .lack = job_lacks::evaluation}),
+      field("expandable_segments", &Job::expandable_segments, value::Boolean{},
+            "PYTORCH_ALLOC_CONF=expandable_segments:True: PyTorch's allocator grows its segments page by "
+            "page, so that little of what it reserves is unused; torchtitan's run_train.sh sets it; affects "
+            "reserved memory only",
+            {.is_echoed = [](const Job& job) { return job.expandable_segments; },
+             .outside_identity = "memory only"}),
       field("float_logits", &Job::float_logits, value::Boolean{},
             "under autocast the loss is computed from logits.float(), as in Hugging Face's models and "
             "torchtitan; false: from the logits as they are, as in nanoGPT; affects memory only",
@@ -164,6 +200,14 @@ FieldTable make_fields(std::type_identity<Job>) {
       field("clip_grad_norm", &Job::clip_grad_norm, value::Boolean{},
             "gradients are clipped by their norm before the optimizer step: each rank reads its gradients to "
             "compute the norm, then reads and writes them to scale them"),
+      field(
+          "optimizer_in_backward", &Job::optimizer_in_backward, value::Boolean{},
+          "each parameter is updated as soon as the backward pass has made its gradient, which is then freed "
+          "(optimizer_in_bwd of torchtune, early_step_in_backward of torchtitan), without clipping; affects "
+          "memory only: the kernels are the same",
+          {.is_echoed = [](const Job& job) { return job.optimizer_in_backward; },
+           .outside_identity = "memory only",
+           .lack = job_lacks::free_gradients}),
       field("host_reads", &Job::host_reads, value::Whole{0, 100'000},
             "values that the program reads back from the GPU in a step (loss.item(), metrics, norms for a "
             "log). For each one the CPU waits until the GPU has computed it",
@@ -186,9 +230,9 @@ FieldTable make_fields(std::type_identity<Job>) {
             {.is_echoed = [](const Job& job) { return job.sync_batch_norm; },
              .affects = {.kernels = true, .launches = true}}),
       field("fp8_recipe", &Job::fp8_recipe, value::Words{"an fp8 recipe", fp8_recipe_words},
-            "with precision fp8: how operands are scaled. tensorwise and rowwise: torchao's, or, with "
-            "framework megatron, tensorwise is Transformer Engine's current scaling; delayed, blockwise and "
-            "mxfp8: Transformer Engine's; default: tensorwise, or delayed with framework megatron",
+            "with precision fp8: how operands are scaled. tensorwise, rowwise and mxfp8: torchao's, or, with "
+            "framework megatron, tensorwise and mxfp8 are Transformer Engine's; delayed and blockwise: "
+            "Transformer Engine's; default: tensorwise, or delayed with framework megatron",
             {.is_echoed = [](const Job& job) { return job.precision == Precision::fp8; },
              .effective = recipe_that_counts,
              .affects = {.kernels = true}}),

@@ -23,13 +23,14 @@ struct Facts {
   }
   StrategyFacts operator()(const Fsdp1& fsdp) const {
     auto facts = sharded(is_half(fsdp.param_dtype));
-    facts.trains_frozen = false;
+    facts.has_flat_parameters = true;
     return facts;
   }
   StrategyFacts operator()(const Zero& zero) const {
     auto facts = sharded(true);
     facts.framework = Framework::deepspeed;
     facts.offloads = zero.offload_optimizer;
+    facts.makes_states_early = true;
     return facts;
   }
   StrategyFacts operator()(const DistributedOptimizer& optimizer) const {

@@ -19,7 +19,8 @@ struct StrategyFacts {
   bool has_hooks = false;            ///< Python hooks run around each module of the model
   bool shards_optimizer = false;     ///< each rank updates only its shard of the parameters
   bool offloads = false;             ///< the CPU runs the optimizer in host memory
-  bool trains_frozen = true;         ///< frozen parameters are simulated
+  bool makes_states_early = false;   ///< optimizer states exist before the first step
+  bool has_flat_parameters = false;  ///< parameters of a group are parts of one tensor, in one format
   bool gradients_are_views = false;  ///< gradients are views into the communication buckets
   bool adds_in_fp32 = false;         ///< the products of weight gradients accumulate into fp32 buffers
   std::string_view fp8_gather{};     ///< key that enables the gathering of weights in fp8, if it is set

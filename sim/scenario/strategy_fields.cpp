@@ -31,6 +31,23 @@ Lack accumulates(const KeyContext& context) {
   return lack_unless(context.job.accumulate > 1, "job.accumulate is 1",
                      "set job.accumulate, or leave it out");
 }
+Lack instances(const KeyContext& context) {
+  const auto& job = context.job;
+  const auto& settings = std::get<DistributedOptimizer>(job.strategy);
+  if (!settings.shards || settings.tensor_owners)
+    return lack_unless(false, "the optimizer has no shards", "leave it out");
+  const bool divides = job.replicas() % settings.instances == 0 &&
+                       (context.model.experts.number == 0 || job.expert_replicas() % settings.instances == 0);
+  return lack_unless(divides, "it does not divide the ranks that hold the same parameters",
+                     "choose a divisor of their number");
+}
+Lack offloaded_shards(const KeyContext& context) {
+  const auto zero = settings_or_defaults<Zero>(context.job.strategy);
+  if (zero.stage != 3)
+    return lack_unless(false, "parameters are not sharded", "write 'stage: 3', or leave it out");
+  return lack_unless(zero.offload_optimizer, "DeepSpeed offloads parameters only with optimizer states",
+                     "write 'offload_optimizer: true', too");
+}
 Lack powersgd(const KeyContext& context) {
   const auto& strategy = context.job.strategy;
   return lack_unless(!is_ddp(strategy) || std::get<Ddp>(strategy).comm_hook == CommHook::powersgd,
@@ -90,14 +107,27 @@ FieldTable sharded_fields(FieldTable own) {
             "whole model; the rest of the model belongs to the root group",
             {.tries = {.by_scenario = strategy_values::wraps<Sharded>}})};
   std::ranges::move(own, std::back_inserter(fields));
-  fields.insert(fields.end(),
-                {field("param_dtype", &Sharded::param_dtype, strategy_values::dtype,
-                       "format of gathered parameters and of the computation; default: fp32 under autocast"),
-                 field("reduce_dtype", &Sharded::reduce_dtype, strategy_values::dtype,
-                       "format in which gradients are reduced; default: the format of the gradients"),
-                 field("no_sync", &Sharded::no_sync, value::Boolean{},
-                       "with gradient accumulation: only the last micro-batch reduces gradients",
-                       {.lack = strategy_values::accumulates})});
+  fields.insert(
+      fields.end(),
+      {field("param_dtype", &Sharded::param_dtype, strategy_values::dtype,
+             "format of gathered parameters and of the computation; default: fp32 under autocast"),
+       field("reduce_dtype", &Sharded::reduce_dtype, strategy_values::dtype,
+             "format in which gradients are reduced; default: the format of the gradients"),
+       field("no_sync", &Sharded::no_sync, value::Boolean{},
+             "with gradient accumulation: only the last micro-batch reduces gradients",
+             {.lack = strategy_values::accumulates}),
+       field("state_dict", &Sharded::state_dict, value::Words{"a kind of state dict", state_dict_words},
+             "how checkpoints are written. sharded: each rank its shards; full_on_cpu: whole "
+             "parameters, gathered one after the other and moved to the host (StateDictOptions with "
+             "full_state_dict and cpu_offload, Accelerate's FULL_STATE_DICT); full_on_gpu: without "
+             "moving them, so that each GPU has all parameters; affects memory only",
+             {.is_echoed = [](const Sharded& sharded) { return sharded.state_dict != StateDict::sharded; },
+              .outside_identity = "memory only"}),
+       field("init_on_gpu", &Sharded::init_on_gpu, value::Boolean{},
+             "each rank makes the whole model on its GPU before it is sharded (model.cuda()); false: "
+             "on the meta device or the host, so that only shards reach the GPU; affects memory only",
+             {.is_echoed = [](const Sharded& sharded) { return sharded.init_on_gpu; },
+              .outside_identity = "memory only"})});
   return fields;
 }
 
@@ -222,6 +252,12 @@ FieldTable make_fields(std::type_identity<Zero>) {
             "DeepSpeed's offload_optimizer with device cpu: fp32 master weights, gradients and optimizer "
             "states are in host memory, and the CPU runs the optimizer",
             {.is_echoed = [](const Zero& zero) { return zero.offload_optimizer; }}),
+      field(
+          "offload_param", &Zero::offload_param, value::Boolean{},
+          "DeepSpeed's offload_param with device cpu: each rank copies its shard of the parameters from host "
+          "memory before it is gathered",
+          {.is_echoed = [](const Zero& zero) { return zero.offload_param; },
+           .lack = strategy_values::offloaded_shards}),
       field("prefetch_bucket_size", &Zero::prefetch_bucket_size, value::Elements{"5e7"},
             "with stage 3: maximum number of parameters that are prefetched (stage3_prefetch_bucket_size)",
             {.is_echoed = splits_parameters, .tries = {"5e7, 2e8, 5e8"}}),
@@ -249,6 +285,11 @@ FieldTable make_fields(std::type_identity<DistributedOptimizer>) {
       field("shard_optimizer", &Megatron::shards, value::Boolean{},
             "--use-distributed-optimizer; false: gradients are all-reduced, and each rank updates all "
             "parameters"),
+      field("instances", &Megatron::instances, value::Whole{1, most_ranks},
+            "groups of data-parallel ranks, each of which shards the whole optimizer, so that parameters are "
+            "gathered within a group (--num-distributed-optimizer-instances)",
+            {.is_echoed = [](const Megatron& megatron) { return megatron.instances > 1; },
+             .lack = strategy_values::instances}),
       field("overlap_grad_reduce", &Megatron::overlap_grad_reduce, value::Boolean{},
             "gradient reductions overlap with the backward pass (--overlap-grad-reduce)",
             {.tries = {"false, true"}}),

@@ -20,6 +20,7 @@ struct StepMemory {
   std::vector<Bytes> lasting;        ///< by layer: memory that exists during all micro-batches
   Bytes after_forward{};             ///< memory that the forward pass keeps for the backward pass
   Bytes block_input{};               ///< input of a recomputed block, if it waits in host memory
+  std::vector<Bytes> evaluated;      ///< activations by moment of a forward pass without gradients
 };
 
 /// Memory over the moments of a step: node n runs at moment n, its backward pass at 2 nodes - 1 - n.

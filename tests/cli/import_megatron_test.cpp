@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 
 #include "tests/cli/program.hpp"
 
@@ -384,4 +385,27 @@ TEST_CASE("CUDA graphs that Megatron-Core refuses are refused", "[cli][import][e
   const auto outcome = desk.import(shape + batch + arguments);
   CHECK(outcome.status == 2);
   CHECK_THAT(outcome.errors, Contains("error: " + what + "\n") && Contains("  hint: " + hint + "\n"));
+}
+
+TEST_CASE(
+    "a run of Megatron-LM's tests holds what they recorded between steps, in the first and in later steps",
+    "[cli][import][validation]") {
+  // @source NVIDIA/Megatron-LM d98e8a64dd, functional_tests/test_cases/gpt/gpt3_7b_tp4_pp1_memory_speed:
+  // 20,663,519,232 bytes after a step; at most 50.29 GB in step 1 and 57,143,791,616 bytes from step 2 on
+  const Desk desk;
+  const auto imported = desk.import(
+      "pretrain_gpt.py --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --group-query-attention "
+      "--num-query-groups 8 --untie-embeddings-and-output-weights --micro-batch-size 2 --global-batch-size 8 "
+      "--seq-length 8192 --max-position-embeddings 8192 --tokenizer-type NullTokenizer --vocab-size 131073 "
+      "--clip-grad 1.0 --transformer-impl transformer_engine --tensor-model-parallel-size 4 "
+      "--use-distributed-optimizer --overlap-grad-reduce --overlap-param-gather --deterministic-mode "
+      "--no-gradient-accumulation-fusion --use-mcore-models --bf16\n",
+      {"--gpus", "8", "-o", "mine.yaml"});
+  REQUIRE(imported.status == 0);
+  const auto run = nlohmann::json::parse(desk.run({"run", "mine.yaml", "--json"}).output);
+  const auto& parts = run["peak_of_run"]["allocated_bytes_by_part"];
+  CHECK(parts["checkpoint"].get<double>() == Approx(20663519232).epsilon(0.002));
+  CHECK(parts["first_step"].get<double>() == Approx(50.29e9).epsilon(0.01));
+  CHECK(parts["step"].get<double>() == Approx(57143791616).epsilon(0.01));
+  CHECK(run["peak_of_run"]["part"] == "step");
 }

@@ -214,3 +214,14 @@ TEST_CASE("torchtitan without FSDP computes split layers in fp32", "[cli][import
              Contains("precision: torchtitan computes in fp32 where layers or stages are split "
                       "and FSDP is off\n"));
 }
+
+TEST_CASE("torchtitan's validation and its optimizer in the backward pass are read", "[cli][import]") {
+  const Desk desk;
+  const auto with = [&](const std::string& text) { return desk.import("torchtitan", text, of_text).output; };
+  CHECK_THAT(with("[validation]\nenable = true\nlocal_batch_size = 16\nseq_len = 4096\n"),
+             Contains("  eval_batch: 16\n  eval_sequence: 4096\n"));
+  CHECK_THAT(with("[validation]\nenabled = true\n"), Contains("  eval_batch: 8\n  eval_sequence: 2048\n"));
+  CHECK_THAT(with("[validation]\nlocal_batch_size = 16\n"), !Contains("eval_batch"));
+  CHECK_THAT(with("[optimizer]\nearly_step_in_backward = true\n"),
+             Contains("  optimizer_in_backward: true\n"));
+}

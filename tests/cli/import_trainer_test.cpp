@@ -186,7 +186,8 @@ TEST_CASE("what gradway cannot say of a trainer's file is listed", "[cli][import
        "'optimizer' "
        "in the scenario changes it\n"},
       {R"("zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}})",
-       "zero_optimization.offload_param.device \"cpu\": gradway keeps a rank's parameters on its GPU\n"},
+       "zero_optimization.offload_param.device \"cpu\": gradway offloads parameters of stage 3, with the "
+       "optimizer's states\n"},
       {R"("zero_optimization": {"stage": 3, "offload_optimizer": {"device": "nvme"}})",
        "zero_optimization.offload_optimizer.device \"nvme\": gradway offloads to host memory instead, which "
        "takes less time\n"},

@@ -164,6 +164,8 @@ const std::map<std::string, std::string> allowed{
     {"job.framework", "names the program, which differs in what the job does not use"},
     {"job.zero_grad", "the peak of the memory is elsewhere"},
     {"job.float_logits", "the peak of the memory is elsewhere"},
+    {"job.optimizer_in_backward", "the peak of the memory is elsewhere"},
+    {"job.expandable_segments", "DDP's first buckets need more than the allocator's fragments"},
     {"input.stage_in", "gradway run reports the time of staging, which is not of a step"},
     {"input.sample_sizes", "the loader keeps up with samples of any size"},
     {"input.copy_streams", "gradway run reports the time of staging, which is not of a step"},

@@ -19,11 +19,15 @@ export interface ScenarioJob {
   recompute_modules?: string;
   framework?: 'pytorch' | 'megatron' | 'deepspeed';
   zero_grad?: 'after_step' | 'before_backward';
+  eval_batch?: number;
+  eval_sequence?: number;
+  expandable_segments?: boolean;
   float_logits?: boolean;
   launch_blocking?: boolean;
   cuda_graphs?: 'none' | 'layers' | 'step' | 'reduce_overhead';
   experts?: 'grouped' | 'loop';
   clip_grad_norm?: boolean;
+  optimizer_in_backward?: boolean;
   host_reads?: number;
   host_reads_after?: 'forward' | 'backward' | 'optimizer';
   host_read_size?: string;
@@ -108,6 +112,8 @@ export interface ScenarioStrategy {
   param_dtype?: 'fp32' | 'bf16' | 'fp16';
   reduce_dtype?: 'fp32' | 'bf16' | 'fp16';
   no_sync?: boolean;
+  state_dict?: 'sharded' | 'full_on_cpu' | 'full_on_gpu';
+  init_on_gpu?: boolean;
   sharding_strategy?: 'full_shard' | 'shard_grad_op';
   limit_all_gathers?: boolean;
   stage?: number;
@@ -115,6 +121,7 @@ export interface ScenarioStrategy {
   overlap_comm?: boolean;
   reduce_scatter?: boolean;
   offload_optimizer?: boolean;
+  offload_param?: boolean;
   prefetch_bucket_size?: number | string;
   max_live_parameters?: number | string;
   max_reuse_distance?: number | string;
@@ -122,6 +129,7 @@ export interface ScenarioStrategy {
   communication_dtype?: 'fp32' | 'bf16' | 'fp16';
   grad_accum_dtype?: 'fp32' | 'bf16' | 'fp16';
   shard_optimizer?: boolean;
+  instances?: number;
   overlap_grad_reduce?: boolean;
   overlap_param_gather?: boolean;
   bucket_size?: number | string;
@@ -268,7 +276,7 @@ export interface ScenarioAnchor {
   gpu?: string;
   precision?: 'fp32' | 'tf32' | 'bf16' | 'fp16' | 'fp8' | 'nvfp4';
   batch?: number;
-  optimizer?: 'sgd' | 'adamw' | 'adamw_fused' | 'sgd_momentum' | 'adamw_8bit' | 'lion' | 'lamb' | 'muon';
+  optimizer?: 'sgd' | 'adamw' | 'adamw_fused' | 'sgd_momentum' | 'adamw_8bit' | 'lion' | 'lamb' | 'muon' | 'paged_adamw_8bit' | 'adafactor';
   step_time?: string;
   rate?: string;
   source?: string;
@@ -457,7 +465,7 @@ export interface Scenario {
   job?: ScenarioJob;
   strategy?: ScenarioStrategy;
   parallel?: ScenarioParallel;
-  optimizer?: 'sgd' | 'adamw' | 'adamw_fused' | 'sgd_momentum' | 'adamw_8bit' | 'lion' | 'lamb' | 'muon';
+  optimizer?: 'sgd' | 'adamw' | 'adamw_fused' | 'sgd_momentum' | 'adamw_8bit' | 'lion' | 'lamb' | 'muon' | 'paged_adamw_8bit' | 'adafactor';
   input?: ScenarioInput;
   anchor?: ScenarioAnchor;
   steps?: number;

@@ -111,9 +111,12 @@ void check_step(const Job& job, Refusals& refusals) {
                    fmt::format("job.attention {}", name_of(job.attention)),
                    "use job.attention auto, cudnn, flash, efficient or math");
   refusals.setting(job.optimizer == Optimizer::lion || job.optimizer == Optimizer::lamb ||
-                       job.optimizer == Optimizer::muon,
+                       job.optimizer == Optimizer::muon || job.optimizer == Optimizer::paged_adamw_8bit ||
+                       job.optimizer == Optimizer::adafactor,
                    fmt::format("optimizer {}", name_of(job.optimizer)),
                    "use sgd, sgd_momentum, adamw, adamw_fused or adamw_8bit");
+  refusals.setting(job.optimizer_in_backward, "job.optimizer_in_backward", leave_out);
+  refusals.setting(job.eval_batch > 0, "job.eval_batch", leave_out);
   refusals.setting(job.experts != ExpertProducts::grouped, "job.experts loop", leave_out);
   refusals.setting(job.slow_gpu > 1, "job.slow_gpu", leave_out);
   refusals.setting(job.host_reads > 0, "job.host_reads", leave_out);

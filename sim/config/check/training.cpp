@@ -57,9 +57,14 @@ class CheckFinetune {
           fmt::format("job.finetune qlora has weights in NF4, which precision {} does not use",
                       name_of(job_.precision)),
           "write 'precision: bf16', or 'finetune: lora'", {here()});
-    if (!facts_of(job_.strategy).trains_frozen)
-      add("strategy.kind", "fine-tuning with adapters is not simulated with strategy fsdp1",
-          "write 'kind: fsdp', which is FSDP2", {here()});
+    if (facts_of(job_.strategy).has_flat_parameters && !has_half_states(job_))
+      add("job.finetune",
+          fmt::format(
+              "job.finetune {} with strategy fsdp1 requires adapters in 16 bits, as the frozen weights "
+              "are: a flat parameter has one format",
+              word()),
+          "write 'state_dtype: bf16', or 'kind: fsdp', which is FSDP2",
+          {{scenario_.place("strategy.kind"), "the strategy is here"}});
   }
 
  private:

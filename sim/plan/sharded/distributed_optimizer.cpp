@@ -27,6 +27,7 @@ DistributedOptimizerSync::DistributedOptimizerSync(const RankScenario& scenario)
     : model_{scenario.model},
       settings_{std::get<DistributedOptimizer>(scenario.job.strategy)},
       ranks_{scenario.data_parallel()},
+      shards_{ranks_ / settings_.instances},
       share_{optimizer_share(scenario)},
       width_{is_half(scenario.job.precision) ? 2 : fp32_bytes},
       kept_{has_half_states(scenario.job) ? width_ : fp32_bytes},
@@ -113,18 +114,26 @@ void DistributedOptimizerSync::reduce(TaskList& tasks, std::size_t bucket) {
   tasks[scaled].unit = unit;
   if (ranks_ == 1) return;
   const bool scatters = settings_.shards && !settings_.tensor_owners;
-  const auto kind = scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-  const auto id =
-      tasks.call({kind, size, Slot{0}}, communicator_stream,
-                 fmt::format("bucket {} {}", bucket, name_of(kind)), tasks.cpu(ddp_cpu.all_reduce), scaled);
-  tasks[id].unit = unit;
-  pending_.push_back(id);
+  const auto call = [&](CollectiveKind kind, Bytes bytes, Slot slot, TaskId after) {
+    const auto id =
+        tasks.call({kind, bytes, slot}, communicator_stream,
+                   fmt::format("bucket {} {}", bucket, name_of(kind)), tasks.cpu(ddp_cpu.all_reduce), after);
+    tasks[id].unit = unit;
+    return id;
+  };
+  auto last = scaled;
+  if (shards_ > 1)
+    last = call(scatters ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce, size, Slot{0}, last);
+  // The shards of the instances are added up. @source Megatron-Core, param_and_grad_buffer.py
+  // (start_grad_sync)
+  if (settings_.instances > 1) last = call(CollectiveKind::all_reduce, size / shards_, Slot{1}, last);
+  pending_.push_back(last);
 }
 
 void DistributedOptimizerSync::before_optimizer(TaskList& tasks) {
   const auto id = tasks.wait("reductions are done", Phase::communication, {});
   tasks[id].after = pending_;
-  reduce_norm(tasks, Bytes{reduced_ * parameters_ * share_}, settings_.shards ? ranks_ : 1);
+  reduce_norm(tasks, Bytes{reduced_ * parameters_ * share_}, settings_.shards ? shards_ : 1);
 }
 
 void DistributedOptimizerSync::after_optimizer(TaskList& tasks) {
@@ -156,8 +165,14 @@ void DistributedOptimizerSync::broadcast_tensors(TaskList& tasks, TaskId stepped
   tasks[id].after = std::move(sent);
 }
 
-/// All ranks; where fewer than all own tensors, those that share a copy of the optimizer's states.
+/// All ranks, or those of an instance and those with the same shard; where fewer than all own tensors, those
+/// that share a copy of the optimizer's states.
 std::vector<Partition> DistributedOptimizerSync::groups() const {
+  if (settings_.instances > 1) {
+    const auto shards = shards_;
+    return {{"instance", [shards](int rank) { return rank / shards; }},
+            {"instances", [shards](int rank) { return rank % shards; }}};
+  }
   if (!settings_.tensor_owners || *settings_.tensor_owners == ranks_ || *settings_.tensor_owners == 1)
     return {};
   const auto owners = *settings_.tensor_owners;

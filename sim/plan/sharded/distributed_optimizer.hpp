@@ -40,7 +40,7 @@ class DistributedOptimizerSync final : public Sync {
   std::optional<HeldMemory> held(const StepMoment& moment) const override;
 
  private:
-  bool gathers() const { return settings_.shards && !settings_.tensor_owners && ranks_ > 1; }
+  bool gathers() const { return settings_.shards && !settings_.tensor_owners && shards_ > 1; }
   struct Gathering {
     std::optional<TaskId> gathered{};
     bool is_used = false;
@@ -58,6 +58,7 @@ class DistributedOptimizerSync final : public Sync {
   const Model& model_;
   const DistributedOptimizer& settings_;
   int ranks_;
+  int shards_;    ///< ranks of an instance
   double share_;  ///< share of the optimizer states stepped by the rank with the most of them
   double width_;
   double kept_;  ///< bytes of a parameter in the optimizer

@@ -27,6 +27,7 @@ FsdpSync::FsdpSync(const RankScenario& scenario)
     : settings_{std::get<Fsdp>(scenario.job.strategy)},
       micro_batches_{scenario.job.accumulate},
       is_pipelined_{scenario.job.layout.pipeline > 1},
+      frees_gradients_{scenario.job.optimizer_in_backward},
       shards_{scenario.data_parallel() / settings_.replicate},
       groups_{scenario.model, settings_.wrap, shards_, scenario.job.layout.expert > 1},
       kept_width_{state_bytes(scenario)},
@@ -304,13 +305,23 @@ TaskId FsdpSync::sum_norm(TaskList& tasks, TaskId norm) {
   return shards_ > 1 ? sum_norm_over(tasks, shards_slot_, norm) : norm;
 }
 
+/// A group is sharded while the rest of the model is whole. A full state dict gathers one parameter at a
+/// time.
+/// @source torch/distributed/fsdp/_fully_shard/_fsdp_param.py (_init_sharded_param),
+/// torch/distributed/_state_dict_utils.py (_gather_state_dict), PyTorch 2.11
 SyncMemory FsdpSync::memory() const {
-  if (settings_.cpu_offload) return {.parameters = 0_B, .frozen = 0_B, .optimizer_share = 0};
   const Bytes shares{kept_width_ * groups_.all_padded() / shards_};
-  return {.parameters = shares,
-          .frozen = groups_.frozen() / shards_,
-          .optimizer_share = 1.0 / shards_,
-          .gradients = shares};
+  const auto whole_model = shares * shards_ + groups_.frozen();
+  SyncMemory memory{.parameters = shares,
+                    .frozen = groups_.frozen() / shards_,
+                    .optimizer_share = 1.0 / shards_,
+                    .gradients = frees_gradients_ ? 0_B : shares};
+  if (settings_.cpu_offload) memory = {.parameters = 0_B, .frozen = 0_B, .optimizer_share = 0};
+  if (settings_.init_on_gpu)
+    memory.loading = whole_model + Bytes{kept_width_ * groups_.largest_padded() / shards_};
+  if (settings_.state_dict == StateDict::full_on_cpu) memory.saving = groups_.largest_tensor(kept_width_);
+  if (settings_.state_dict == StateDict::full_on_gpu) memory.saving = whole_model;
+  return memory;
 }
 
 /// In a pipeline: all that the stage keeps whole, and the gathers and gradients of one more group. Otherwise:
@@ -347,7 +358,7 @@ std::optional<HeldMemory> FsdpSync::held(const StepMoment& moment) const {
   Bytes reducing{};  // the last group whose gradients are complete
   for (std::size_t g = root; g-- > 0;) {
     if (made[g] >= groups_[g].elements) {
-      if (!settings_.cpu_offload) held.gradients += share(g, kept_width_);
+      if (!settings_.cpu_offload && !frees_gradients_) held.gradients += share(g, kept_width_);
       reducing = whole(g, reduced_width_) + share(g, reduced_width_);
     } else {
       held.gradients += Bytes{gradient_width_ * made[g]};

@@ -86,8 +86,10 @@ class FsdpSync final : public Sync {
 
   const Fsdp& settings_;
   int micro_batches_;
-  bool is_pipelined_;  ///< whether the model is cut into stages
-  int shards_;         ///< number of ranks that share a group
+  bool is_pipelined_;
+  bool frees_gradients_;  ///< as soon as the optimizer has used them  ///< whether the model is cut into
+                          ///< stages
+  int shards_;            ///< number of ranks that share a group
   WrappedModel groups_;
   double kept_width_;  ///< bytes per element of the shards
   double gathered_width_;

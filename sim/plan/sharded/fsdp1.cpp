@@ -29,8 +29,9 @@ int predivided_by(int ranks) {
 Fsdp1Sync::Fsdp1Sync(const RankScenario& scenario)
     : settings_{std::get<Fsdp1>(scenario.job.strategy)},
       shards_{scenario.data_parallel() / settings_.replicate},
-      groups_{WrappedModel::flat(scenario.model, settings_.wrap, shards_)},
+      micro_batches_{scenario.job.accumulate},
       kept_width_{state_bytes(scenario)},
+      groups_{WrappedModel::flat(scenario.model, settings_.wrap, shards_, kept_width_)},
       gathered_width_{bytes_or(settings_.param_dtype, kept_width_)},
       reduced_width_{bytes_or(settings_.reduce_dtype, gathered_width_)},
       state_(groups_.size()),
@@ -131,6 +132,7 @@ void Fsdp1Sync::before_backward(TaskList& tasks, Module module) {
 void Fsdp1Sync::after_backward(TaskList& tasks, Module module) {
   const auto group = groups_.begins_with(module);
   if (!group) return;
+  if (groups_[*group].tensors() == 0) return free(tasks, *group);
   // The gradients of the views are concatenated.
   const auto put = tasks.memory_kernels(fmt::format("{} gradients together", groups_[*group].name),
                                         2 * whole(*group, gathered_width_) / fsdp_copies.gradients, 1,
@@ -192,17 +194,44 @@ TaskId Fsdp1Sync::sum_norm(TaskList& tasks, TaskId norm) {
   return shards_ > 1 ? sum_norm_over(tasks, Slot{0}, norm) : norm;
 }
 
+/// A group is copied into its flat parameter while the rest of the model is whole. A full state dict gathers
+/// one group at a time, and copies each parameter to the host, or on the GPU while the root group is
+/// gathered.
+/// @source torch/distributed/fsdp/_flat_param.py (flatten_tensors), _state_dict_utils.py
+/// (_full_post_state_dict_hook), PyTorch 2.11
 SyncMemory Fsdp1Sync::memory() const {
-  const Bytes shares{kept_width_ * groups_.all_padded() / shards_};
-  return {.parameters = shares, .optimizer_share = 1.0 / shards_, .gradients = shares};
+  const Bytes whole_model{kept_width_ * groups_.all_padded()};
+  const auto of_root = whole(groups_.root(), kept_width_);
+  const auto of_largest = std::max(of_root, Bytes{kept_width_ * groups_.largest_padded()});
+  SyncMemory memory{.parameters = whole_model / shards_,
+                    .frozen = 0_B,
+                    .optimizer_share = 1.0 / shards_,
+                    .gradients = Bytes{kept_width_ * with_gradients() / shards_}};
+  if (settings_.init_on_gpu) memory.loading = whole_model + of_largest;
+  if (settings_.state_dict == StateDict::full_on_cpu) memory.saving = of_largest;
+  if (settings_.state_dict == StateDict::full_on_gpu) memory.saving = whole_model + of_root;
+  return memory;
+}
+
+/// Elements of the groups of which something is trained: the gradient of a flat parameter has zeros for what
+/// is frozen.
+double Fsdp1Sync::with_gradients() const {
+  double elements = 0;
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    if (groups_[g].tensors() > 0) elements += groups_[g].padded;
+  return elements;
 }
 
 /// Two groups are gathered ahead of the one in use. The gradients of the views and the flat gradient exist
-/// together until the reduction; so do the flat gradients of the root and of groups that are kept.
+/// together until the reduction; so do the flat gradients of the root and of groups that are kept, and those
+/// of all groups from micro-batch to micro-batch without a reduction.
+/// @source torch/distributed/fsdp/_runtime_utils.py (_post_backward_hook), _flat_param.py
+/// (_use_unsharded_views with use_orig_params), PyTorch 2.11
 std::optional<HeldMemory> Fsdp1Sync::held(const StepMoment& moment) const {
   const auto root = groups_.root();
   const bool keeps = settings_.sharding == Fsdp1::Sharding::shard_grad_op;
   HeldMemory held;
+  if (settings_.no_sync && micro_batches_ > 1) held.gradients = Bytes{gathered_width_ * with_gradients()};
   held.gathered = whole(root, gathered_width_);
   if (keeps) held.gathered += Bytes{gathered_width_ * (groups_.all_padded() - groups_[root].padded)};
   const auto largest = Bytes{gathered_width_ * groups_.largest_padded()};
@@ -212,14 +241,18 @@ std::optional<HeldMemory> Fsdp1Sync::held(const StepMoment& moment) const {
   }
   if (!keeps) held.gathered += (moment.is_forward ? 3 : 2) * largest;
   if (moment.is_forward) return held;
+  held.gathered += Bytes{reduced_width_ * groups_.largest_padded()};
+  if (held.gradients > 0_B) return held;
   double elements = 0;
   for (std::size_t g = 0; g < groups_.size(); ++g) elements += groups_[g].elements;
   const auto made = groups_.made(moment.ready * elements);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].tensors() == 0) continue;
     const bool is_done = g != root && made[g] >= groups_[g].elements;
-    held.gradients += is_done ? whole(g, kept_width_) / shards_ : Bytes{2 * gathered_width_ * made[g]};
+    const auto of_flat = groups_[g].frozen_tensors > 0 ? groups_[g].padded / groups_[g].elements : 1;
+    held.gradients +=
+        is_done ? whole(g, kept_width_) / shards_ : Bytes{(1 + of_flat) * gathered_width_ * made[g]};
   }
-  held.gathered += Bytes{reduced_width_ * groups_.largest_padded()};
   return held;
 }
 

@@ -52,10 +52,13 @@ class Fsdp1Sync final : public Sync {
   void reduce(TaskList& tasks, std::size_t group);
   Bytes whole(std::size_t group, double width) const { return Bytes{width * groups_[group].padded}; }
 
+  double with_gradients() const;
+
   const Fsdp1& settings_;
   int shards_;
-  WrappedModel groups_;
+  int micro_batches_;  ///< of a step
   double kept_width_;  ///< bytes per element of the shards
+  WrappedModel groups_;
   double gathered_width_;
   double reduced_width_;
   std::vector<Partition> partitions_;  ///< by slot

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -49,7 +50,9 @@ WrappedModel::WrappedModel(const Model& model, const Wrap& wrap, int over, bool 
   for (std::size_t layer = 0; layer < model.layers.size(); ++layer) {
     for (const auto& [parameter, width] : model.layers[layer].frozen) {
       auto& group = group_of_layer(layer);
-      group.frozen += Bytes{width * padded_elements(parameter, over)};
+      const Bytes padded{width * padded_elements(parameter, over)};
+      group.frozen += padded;
+      largest_frozen_ = std::max(largest_frozen_, padded);
       ++group.frozen_tensors;
     }
   }
@@ -71,9 +74,12 @@ WrappedModel::WrappedModel(const Model& model, const Wrap& wrap, int over, bool 
   }
 }
 
-WrappedModel WrappedModel::flat(const Model& model, const Wrap& wrap, int over) {
+WrappedModel WrappedModel::flat(const Model& model, const Wrap& wrap, int over, double width) {
   WrappedModel wrapped{model, wrap, over};
-  for (auto& group : wrapped.groups_) group.padded = std::ceil(group.elements / over) * over;
+  for (auto& group : wrapped.groups_) {
+    const auto frozen = std::exchange(group.frozen, 0_B).value() / width;
+    group.padded = std::ceil((group.elements + frozen) / over) * over;
+  }
   return wrapped;
 }
 
@@ -122,10 +128,17 @@ Bytes WrappedModel::frozen() const {
   return size;
 }
 
+Bytes WrappedModel::largest_tensor(double width) const {
+  auto largest = largest_frozen_;
+  for (const auto& [elements, group] : in_order_) largest = std::max(largest, Bytes{width * elements});
+  return largest;
+}
+
 std::vector<Unit> WrappedModel::units(double width) const {
   std::vector<Unit> units;
   for (const auto& group : groups_)
-    units.push_back({.gradients = group.gradients, .size = Bytes{width * group.padded}});
+    units.push_back(
+        {.gradients = group.gradients, .size = group.tensors() > 0 ? Bytes{width * group.padded} : 0_B});
   return units;
 }
 

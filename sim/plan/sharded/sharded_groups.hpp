@@ -49,8 +49,9 @@ class WrappedModel {
   ///        does with expert parallelism; else their number is padded like the rows of other parameters
   WrappedModel(const Model& model, const Wrap& wrap, int over, bool divides_experts = false);
 
-  /// Groups that are one flat tensor each; only the flat tensor is padded.
-  static WrappedModel flat(const Model& model, const Wrap& wrap, int over);
+  /// Groups that are one flat tensor each, frozen parameters included; only the flat tensor is padded.
+  /// @param width bytes per element
+  static WrappedModel flat(const Model& model, const Wrap& wrap, int over, double width);
 
   const Blocks& blocks() const { return blocks_; }
   std::size_t size() const { return groups_.size(); }
@@ -67,6 +68,8 @@ class WrappedModel {
   double all_padded() const;
   /// Over all groups.
   Bytes frozen() const;
+  /// The largest parameter of the model. @param width bytes per trained element
+  Bytes largest_tensor(double width) const;
   /// For reports. @param width bytes per communicated element
   std::vector<Unit> units(double width) const;
 
@@ -75,6 +78,7 @@ class WrappedModel {
   std::vector<std::pair<double, std::size_t>>
       in_order_;  ///< gradients in the order in which they become ready: elements, group
 
+  Bytes largest_frozen_{};
   Blocks blocks_;
   int together_;
   std::vector<ShardedGroup> groups_;

@@ -138,6 +138,7 @@ void Zero3Sync::gather(TaskList& tasks, std::size_t index) {
   const auto tensors = model_part.tensors;
   const Bytes size{width_ * model_part.elements};
   const bool copies = tensors > 1;
+  if (settings_.offload_param) from_host(tasks, index, size / ranks_);
   auto last =
       tasks.kernel_on(gathers_, fmt::format("part {} together", index), copies ? 2 * size / ranks_ : 0_B,
                       copies ? 1 : 0, tasks.hook(zero_cpu.gather, tensors));
@@ -154,6 +155,19 @@ void Zero3Sync::gather(TaskList& tasks, std::size_t index) {
   model_part.gathered = last;
   live_ += model_part.elements;
   fetching_.push_back(last);
+}
+
+/// @source deepspeed/runtime/zero/partition_parameters.py (all_gather_coalesced): shards on the host are
+/// copied to the GPU first
+void Zero3Sync::from_host(TaskList& tasks, std::size_t index, Bytes shard) {
+  Task task;
+  task.name = fmt::format("part {} from the host", index);
+  task.work = Copy{.bytes = shard};
+  task.phase = Phase::communication;
+  task.stream = gathers_;
+  task.launch = tasks.gpu().launch_cost * parts_[index].tensors;
+  task.after.push_back(*gate_);
+  tasks.add(std::move(task));
 }
 
 void Zero3Sync::use(TaskList& tasks, Module module) {
@@ -273,7 +287,8 @@ void Zero3Sync::before_optimizer(TaskList& tasks) {
 
 void Zero3Sync::after_optimizer(TaskList& tasks) {
   const auto cast =
-      settings_.offload_optimizer
+      settings_.offload_param ? tasks.wait("parameters are cast on the CPU", Phase::optimizer, cast_)
+      : settings_.offload_optimizer
           ? own_from_host(tasks, parameters_ / ranks_, width_, cast_)
           : tasks.memory_kernels("shares into parameters", Bytes{(kept_ + width_) * parameters_ / ranks_}, 1,
                                  tasks.gpu().launch_cost);
@@ -288,9 +303,9 @@ void Zero3Sync::after_optimizer(TaskList& tasks) {
 SyncMemory Zero3Sync::memory() const {
   const bool offloads = settings_.offload_optimizer;
   const bool master = width_ != kept_ && !offloads;
-  const Bytes share{(width_ + (master ? kept_ : 0)) * parameters_ / ranks_};
-  return {.parameters = share,
-          .frozen = Bytes{width_ * frozen_ / ranks_},
+  const auto kept_here = settings_.offload_param ? 0 : width_;
+  return {.parameters = Bytes{(kept_here + (master ? kept_ : 0)) * parameters_ / ranks_},
+          .frozen = Bytes{kept_here * frozen_ / ranks_},
           .optimizer_share = offloads ? 0 : 1.0 / ranks_,
           .gradients = offloads ? 0_B : Bytes{kept_ * parameters_ / ranks_},
           .buckets = Bytes{reduced_ * std::min(settings_.reduce_bucket_size, parameters_)}};
@@ -299,12 +314,16 @@ SyncMemory Zero3Sync::memory() const {
 /// Gathered parameters grow up to the limit of live parameters or the reuse distance.
 std::optional<HeldMemory> Zero3Sync::held(const StepMoment& moment) const {
   double largest = 0;
-  for (const auto& model_part : parts_) largest = std::max(largest, model_part.elements);
+  double largest_trained = 0;
+  for (const auto& model_part : parts_) {
+    largest = std::max(largest, model_part.elements);
+    largest_trained = std::max(largest_trained, std::min(model_part.elements, model_part.trained));
+  }
   const auto all_elements = parameters_ + frozen_;
   const auto kept = std::min(all_elements, settings_.max_reuse_distance / 2);
   const auto live = std::min({all_elements, settings_.max_live_parameters,
                               std::max(kept, largest + settings_.prefetch_bucket_size)});
-  const auto gradients = parameters_ / ranks_ + (moment.ready > 0 ? largest : 0);
+  const auto gradients = parameters_ / ranks_ + (moment.ready > 0 ? largest_trained : 0);
   return HeldMemory{.gradients = Bytes{width_ * gradients},
                     .gathered = Bytes{width_ * (live + stays_ + frozen_stays_)}};
 }

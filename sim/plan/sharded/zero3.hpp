@@ -56,6 +56,7 @@ class Zero3Sync final : public Sync {
   void find_trace(const RankScenario& scenario);
   std::optional<std::size_t> part_of(Module module) const;
   void gather(TaskList& tasks, std::size_t index);
+  void from_host(TaskList& tasks, std::size_t index, Bytes shard);
   void use(TaskList& tasks, Module module);
   void prefetch(TaskList& tasks);
   bool is_used_soon(std::size_t index) const;

@@ -156,8 +156,9 @@ nlohmann::ordered_json strategy_json(const Strategy& strategy) {
   return json;
 }
 
-nlohmann::ordered_json fits_json(MemoryVerdict verdict) {
-  if (verdict == MemoryVerdict::may_not_fit) return nullptr;
+nlohmann::ordered_json fits_json(MemoryVerdict verdict, bool is_known) {
+  const bool is_sure = is_known || verdict == MemoryVerdict::does_not_fit;
+  if (verdict == MemoryVerdict::may_not_fit || !is_sure) return nullptr;
   return verdict != MemoryVerdict::does_not_fit;
 }
 

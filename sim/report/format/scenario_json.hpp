@@ -16,7 +16,8 @@ namespace gradway::report {
 nlohmann::ordered_json scenario_json(const Scenario& scenario);
 
 /// Whether a job fits into the memory of its GPUs: null if it may not.
-nlohmann::ordered_json fits_json(MemoryVerdict verdict);
+/// @param is_known whether all activations are; else only that a job does not fit is certain
+nlohmann::ordered_json fits_json(MemoryVerdict verdict, bool is_known = true);
 
 /// The group `input` of a scenario file. Inline datasets and storage are given in full, others by name.
 nlohmann::ordered_json input_json(const InputSettings& input);

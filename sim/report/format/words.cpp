@@ -91,6 +91,9 @@ std::string formats_of(const Sharded& fsdp) {
   if (fsdp.reduce_dtype) words += fmt::format(", reduced in {}", gradway::name_of(*fsdp.reduce_dtype));
   if (fsdp.no_sync) words += ", reduced in the last micro-step only";
   if (fsdp.replicate > 1) words += fmt::format(", {} replicas", fsdp.replicate);
+  if (fsdp.init_on_gpu) words += ", sharded from whole models on GPUs";
+  if (fsdp.state_dict == StateDict::full_on_cpu) words += ", whole checkpoints through the CPU";
+  if (fsdp.state_dict == StateDict::full_on_gpu) words += ", whole checkpoints on GPUs";
   return words;
 }
 
@@ -106,8 +109,9 @@ std::string words_of(const Fsdp& fsdp) {
     words += fmt::format(", backward prefetch of {} units", fsdp.backward_prefetch);
   if (fsdp.cpu_offload) words += ", offloaded to the CPU";
   return words + formats_of(fsdp) +
-         other_keys(fsdp, {"wrap", "reshard_after_forward", "forward_prefetch", "backward_prefetch",
-                           "cpu_offload", "param_dtype", "reduce_dtype", "no_sync"});
+         other_keys(fsdp,
+                    {"wrap", "reshard_after_forward", "forward_prefetch", "backward_prefetch", "cpu_offload",
+                     "param_dtype", "reduce_dtype", "no_sync", "init_on_gpu", "state_dict"});
 }
 
 std::string words_of(const Fsdp1& fsdp) {
@@ -128,8 +132,10 @@ std::string words_of(const Zero& zero) {
   if (zero.adds_in_fp32()) words += ", added up in fp32";
   if (!zero.reduce_scatter) words += ", all-reduced";
   if (zero.offload_optimizer) words += ", states offloaded to the CPU";
-  return words + other_keys(zero, {"stage", "overlap_comm", "reduce_bucket_size", "communication_dtype",
-                                   "grad_accum_dtype", "reduce_scatter", "offload_optimizer"});
+  if (zero.offload_param) words += ", parameters in host memory";
+  return words +
+         other_keys(zero, {"stage", "overlap_comm", "reduce_bucket_size", "communication_dtype",
+                           "grad_accum_dtype", "reduce_scatter", "offload_optimizer", "offload_param"});
 }
 
 std::string words_of(const DistributedOptimizer& optimizer) {

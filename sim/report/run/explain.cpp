@@ -272,7 +272,7 @@ JsonDocument json_document(const Explanation& explanation, std::string_view vers
             {"engine", run.engine},
             {"step_time_s", step.value()},
             {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
-            {"fits", fits_json(memory.verdict)},
+            {"fits", fits_json(memory.verdict, knows_memory(run.scenario))},
             {"does_not_fit", is_possible ? Json(nullptr) : Json(verdict_in_words(memory))},
             {"bottleneck", {{"resource", bottleneck.resource}, {"why", bottleneck.why}}},
             {"evidence", evidence_in_words(explanation)},

@@ -34,16 +34,27 @@ Json memory_json(const MemoryUse& memory, bool knows_activations) {
   for (const auto& [key, title, size, is_allocated] : memory_parts)
     json[key] = amount((memory.*size).value());
   if (!knows_activations) json["activations_bytes"] = nullptr;
+  if (memory.beyond_step() > 0_B) json["beyond_step_bytes"] = amount(memory.beyond_step().value());
   json["needed_bytes"] = amount(memory.needed().value());
   return json;
 }
 
-Json peak_of_run_json(const PeakOfRun& peak) {
+Json peak_of_run_json(const PeakOfRun& peak, const MemoryUse& memory) {
+  const auto range = [&](Bytes beside) -> Json {
+    return {amount((peak.reserved_low + beside).value()), amount((peak.reserved_high + beside).value())};
+  };
+  auto parts = Json::object();
+  for (std::size_t i = 0; i < memory.of_run.size(); ++i)
+    if (memory.of_run[i] > 0_B) parts[std::string{run_part_words[i]}] = amount(memory.of_run[i].value());
   return {{"allocated_bytes", amount(peak.allocated.value())},
+          {"part", name_of(peak.part)},
           {"decided_by", peak.decided_by},
           {"step", peak.step > 0 ? Json(peak.step) : Json(nullptr)},
+          {"allocated_bytes_by_part", std::move(parts)},
           {"reserved_bytes", amount(peak.reserved.value())},
-          {"nvidia_smi_bytes", amount(peak.nvidia_smi.value())}};
+          {"reserved_interval_bytes", range(0_B)},
+          {"nvidia_smi_bytes", amount(peak.nvidia_smi().value())},
+          {"nvidia_smi_interval_bytes", range(peak.beside)}};
 }
 
 Json changes_to_fit_json(const RunQuestions& questions) {
@@ -117,13 +128,13 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"interval",
              {{"step_time_s", {run.range.low.value(), run.range.high.value()}},
               {"memory_bytes", memory_range_json(run, range)}}},
-            {"fits", fits_json(range.verdict)},
+            {"fits", fits_json(range.verdict, knows_memory(run.scenario))},
             {"does_not_fit", is_possible ? Json(nullptr) : Json(verdict_in_words(run.scenario, memory))},
             {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
             {"memory_verdict", memory_verdict_json(run, range)},
             {"memory_largest_part", range.largest_part},
             {"memory", memory_json(memory, knows_memory(run.scenario))},
-            {"peak_of_run", peak_of_run_json(peak_of_run(run.scenario, memory))},
+            {"peak_of_run", peak_of_run_json(peak_of_run(run.scenario, memory), memory)},
             {"price", price_json(run.scenario.platform.price)},
             {"bottleneck", bottleneck_json(run.measured.bottleneck)},
             {"links", std::move(links)},

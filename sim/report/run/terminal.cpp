@@ -229,6 +229,30 @@ void add_details(Fields& fields, const Metrics& metrics) {
   }
 }
 
+/// What PyTorch allocates at the worst moment of a run, if no step does, and what nvidia-smi shows.
+void add_peak_of_run(Fields& fields, const Run& run) {
+  constexpr std::array<std::string_view, run_part_words.size()> when{
+      "while the model is loaded",
+      "in the first step",
+      "when DDP rebuilds its buckets beside the first",
+      "",
+      "while it evaluates",
+      "while a checkpoint is written"};
+  const auto peak = peak_of_run(run.scenario, run.measured.memory);
+  if (peak.part != RunPart::step) {
+    const auto in_step = peak.step > 1 ? fmt::format(" in step {},", peak.step) : "";
+    fields.add("peak of run",
+               fmt::format("{} allocated{} {}; {} in {}steps", bytes_text(peak.allocated), in_step,
+                           when[static_cast<std::size_t>(peak.part)],
+                           bytes_text(run.measured.metrics.peak_memory), peak.step > 0 ? "other " : ""));
+  }
+  if (peak.nvidia_smi() > 0_B)
+    fields.add("nvidia-smi",
+               fmt::format("{} ({} to {}), of which PyTorch reserves {}", bytes_text(peak.nvidia_smi()),
+                           bytes_text(peak.reserved_low + peak.beside),
+                           bytes_text(peak.reserved_high + peak.beside), bytes_text(peak.reserved)));
+}
+
 void write_results(Fields& fields, const Run& run, Detail detail) {
   const auto& metrics = run.measured.metrics;
   const auto interval =
@@ -250,15 +274,7 @@ void write_results(Fields& fields, const Run& run, Detail detail) {
                                   name_of(run.scenario.job.precision)));
   }
   fields.add("memory", memory_in_words(run));
-  const auto peak = peak_of_run(run.scenario, run.measured.memory);
-  if (detail == Detail::full && peak.step > 0)
-    fields.add(
-        "peak of run",
-        fmt::format("{} allocated in step {}, when DDP rebuilds its buckets beside the first; {} in others",
-                    bytes_text(peak.allocated), peak.step, bytes_text(metrics.peak_memory)));
-  if (detail == Detail::full && knows_memory(run.scenario) && peak.nvidia_smi > 0_B)
-    fields.add("nvidia-smi", fmt::format("{}, of which PyTorch reserves {}", bytes_text(peak.nvidia_smi),
-                                         bytes_text(peak.reserved)));
+  if (detail == Detail::full && knows_memory(run.scenario)) add_peak_of_run(fields, run);
   if (detail == Detail::full) add_details(fields, metrics);
   add_loading(fields, metrics, run.scenario.job.input);
   if (const auto& local = run.scenario.job.local_sgd; local && local->wan)

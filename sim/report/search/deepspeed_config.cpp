@@ -25,6 +25,7 @@ std::string deepspeed_config(const Zero& zero, const Job& job) {
     text.put("data_types.grad_accum_dtype", in_quotes(name_of(*zero.grad_accum_dtype)));
   text.put("zero_optimization.stage", zero.stage);
   if (zero.offload_optimizer) text.put("zero_optimization.offload_optimizer.device", in_quotes("cpu"));
+  if (zero.offload_param) text.put("zero_optimization.offload_param.device", in_quotes("cpu"));
   text.put_rows();
   return text.json();
 }

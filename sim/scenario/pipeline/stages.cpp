@@ -138,6 +138,8 @@ StepMemory memory_of_passes(const StepMemory& whole_memory, const ModelShard& sh
     if (range.end > range.first) range.kept = remaining - range.before;
   }
   const auto gradients_before = [&](std::size_t end) { return whole_memory.gradients[moments - end - 1]; };
+  for (std::size_t moment = 0; moment < whole_memory.evaluated.size(); ++moment)
+    if (chunk_at(moment) != ModelShard::none) memory.evaluated.push_back(whole_memory.evaluated[moment]);
   Bytes under_way{};
   bool has_gone_back = false;
   for (const auto& turn : turns) {

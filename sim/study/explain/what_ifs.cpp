@@ -341,6 +341,8 @@ class WhatIfs {
           {{"strategy.stage", fmt::to_string(stage)}});
     add(!zero.offload_optimizer, "offload_optimizer", "optimizer states in host memory",
         {{"strategy.offload_optimizer", "true"}});
+    add(zero.offload_optimizer && !zero.offload_param && zero.stage == most_sharded, "offload_param",
+        "parameters in host memory", {{"strategy.offload_param", "true"}});
   }
 
   void add_reads() {

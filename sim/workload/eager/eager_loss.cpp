@@ -29,7 +29,8 @@ void Eager::write_loss(Tensor logits, double m, std::int64_t classes, bool share
   const auto [elements, number] = std::pair{of(logits).elements, of(logits).number};
   auto& function = node({logits});
   // The softmax of logits.float() saves its result in fp32, 2 bytes per element more than counted below.
-  if (settings_.float_logits && number != Number::fp32) save(logits);
+  const bool has_more = settings_.float_logits && number != Number::fp32;
+  if (has_more) save(logits);
   forward(rows("log_softmax", number, m, d(classes)));
   function.backward.push_back(rows("log_softmax_backward", number, m, d(classes)));
   auto logs = make(elements, number, true);
@@ -41,6 +42,7 @@ void Eager::write_loss(Tensor logits, double m, std::int64_t classes, bool share
   const bool is_fp32 = number == Number::fp32;
   if (by_dtensor) function.temporary = (is_fp32 ? 1 : 2.5) * fp32_bytes * elements;
   logs = cast(logs, Number::fp32);
+  if (has_more) nodes_.back().temporary = 2 * elements;
   auto& loss = node({logs});
   save(logs);
   forward(rows("nll_loss", Number::fp32, m, d(classes)));
@@ -91,6 +93,7 @@ void Eager::split_loss(Tensor logits, double m) {
   std::vector<Operation> again;
   for (auto n = static_cast<std::size_t>(first); n < nodes_.size(); ++n) {
     again.insert(again.end(), nodes_[n].forward.begin(), nodes_[n].forward.end());
+    nodes_[n].temporary *= settings_.loss_chunk / m;
     nodes_[n].temporary_backward = std::max(nodes_[n].temporary_backward, nodes_[n].parameter_bytes);
   }
   auto& backward = nodes_.back().backward;

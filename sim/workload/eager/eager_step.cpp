@@ -228,9 +228,11 @@ void Eager::hold_recomputed(MemoryTimeline& held) {
 void Eager::account() {
   const auto count = static_cast<std::int32_t>(nodes_.size());
   MemoryTimeline held{count};
+  MemoryTimeline evaluated{count};
   for (const auto& info : tensors_) {
     const auto bytes = info.bytes();
     const bool owns = info.storage == static_cast<std::int32_t>(&info - tensors_.data());
+    if (owns) evaluated.hold(info.made, info.last_use, bytes);
     if (owns && info.again_for >= 0) {
       held.hold(info.made, info.last_use, bytes);
       held.hold(held.back(info.again_for), held.back(info.saved_for), bytes);
@@ -246,10 +248,13 @@ void Eager::account() {
   for (std::int32_t n = 0; n < count; ++n) {
     const auto& node = nodes_[static_cast<std::size_t>(n)];
     held.pass(n, node.temporary, node.temporary_backward);
+    evaluated.pass(n, node.temporary, 0);
     gradients[static_cast<std::size_t>(held.back(n))] += node.parameter_bytes;
   }
   for (const auto bytes : lasting_) memory_.lasting.push_back(Bytes{bytes});
   for (const auto bytes : held.sums()) memory_.activations.push_back(Bytes{bytes});
+  for (const auto bytes : evaluated.sums()) memory_.evaluated.push_back(Bytes{bytes});
+  memory_.evaluated.resize(nodes_.size());
   memory_.after_forward = Bytes{held.after_forward()};
   double gradient = 0;
   for (const auto bytes : gradients) memory_.gradients.push_back(Bytes{gradient += bytes});

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a GPU holds in each part of a run: loading, the first steps, evaluation, checkpoints.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "sim/compute/compute_costs.hpp"
+#include "sim/compute/memory_range.hpp"
+#include "sim/config/config.hpp"
+#include "sim/plan/plan.hpp"
+
+using namespace gradway;
+
+namespace {
+
+using Sets = std::vector<Override>;
+
+// GPT of 24 blocks, width 2048, 50304 words, an output layer of its own.
+constexpr double hidden = 2048;
+constexpr double words = 50304;
+constexpr double embedding = words * hidden;
+constexpr double block = 12 * hidden * hidden + 13 * hidden;  // with biases and two norms
+
+Scenario gpt(const std::string& strategy, Sets more = {}) {
+  Sets set{{"model", "gpt_1b3"},           {"job.sequence", "1024"},     {"job.batch_per_gpu", "4"},
+           {"job.precision", "bf16"},      {"optimizer", "adamw_fused"}, {"strategy", strategy},
+           {"job.zero_grad", "after_step"}};
+  set.insert(set.end(), more.begin(), more.end());
+  return load_scenario("h200-2x/gpt_1b3", set, DataPath{{GRADWAY_SOURCE_DIR}});
+}
+
+MemoryUse memory_of(const Scenario& scenario) {
+  return plan(scenario, compute_costs(scenario)).first_program().memory;
+}
+
+double parameters_of(const Scenario& scenario) {
+  return static_cast<double>(scenario.model.parameter_count());
+}
+
+}  // namespace
+
+TEST_CASE("the first step makes the optimizer's states, unless DeepSpeed has made them", "[memory]") {
+  const auto fsdp = memory_of(gpt("{kind: fsdp}", {{"job.batch_per_gpu", "16"}}));
+  CHECK(fsdp.in(RunPart::step) == fsdp.allocated());
+  CHECK(fsdp.in(RunPart::first_step) == fsdp.allocated() - fsdp.optimizer_state);
+  const auto zero = memory_of(gpt("{kind: zero, stage: 1}", {{"job.batch_per_gpu", "16"}}));
+  CHECK(zero.in(RunPart::first_step) == zero.allocated());
+}
+
+TEST_CASE("between steps there are parameters, states and buckets", "[memory]") {
+  const auto scenario = gpt("{kind: ddp}");
+  const auto use = memory_of(scenario);
+  CHECK(use.in(RunPart::checkpoint) == use.parameters + use.optimizer_state + use.buckets + use.workspace);
+  CHECK(use.in(RunPart::loading) == Bytes{12 * parameters_of(scenario)});
+  CHECK(use.in(RunPart::evaluation) == 0_B);
+  CHECK(use.beyond_step() == 0_B);
+  const auto kept = memory_of(gpt("{kind: ddp}", {{"job.zero_grad", "before_backward"}}));
+  CHECK(kept.in(RunPart::checkpoint) == use.in(RunPart::checkpoint) + Bytes{4 * parameters_of(scenario)});
+}
+
+TEST_CASE("an evaluation keeps no activations of earlier layers", "[memory]") {
+  const auto evaluation = [](const char* batch, Sets more = {}) {
+    more.push_back({"job.eval_batch", batch});
+    return memory_of(gpt("{kind: ddp}", more));
+  };
+  const auto same = evaluation("4");
+  CHECK(same.in(RunPart::evaluation) < same.allocated());
+  CHECK(same.beyond_step() == 0_B);
+  // The largest moment is the loss: 16-bit logits, logarithms of the softmax in 16 bits and in fp32; or, from
+  // logits.float(), that copy and logarithms in fp32.
+  const auto [logits, width] =
+      GENERATE(table<std::string, double>({{"false", 2 + 2 + 4}, {"true", 2 + 4 + 4}}));
+  const auto [eight, sixteen] = std::pair{evaluation("8", {{"job.float_logits", logits}}),
+                                          evaluation("16", {{"job.float_logits", logits}})};
+  const auto of_token = (sixteen.in(RunPart::evaluation)-eight.in(RunPart::evaluation)) / (8 * 1024);
+  CHECK(of_token.value() == Approx(width * words).epsilon(0.02));
+  // Recomputation changes nothing where nothing is kept; half the tokens of each sample are half the tokens.
+  CHECK(evaluation("8", {{"job.recompute", "full"}, {"job.float_logits", logits}}).in(RunPart::evaluation) ==
+        eight.in(RunPart::evaluation));
+  const auto shorter =
+      evaluation("16", {{"job.eval_sequence", "512"}, {"job.float_logits", logits}}).in(RunPart::evaluation);
+  CHECK(shorter.value() == Approx(eight.in(RunPart::evaluation).value()).epsilon(1e-4));
+}
+
+TEST_CASE("a job whose evaluation does not fit does not fit", "[memory]") {
+  const auto scenario = gpt("{kind: ddp}", {{"job.eval_batch", "512"}});
+  const auto use = memory_of(scenario);
+  REQUIRE(use.beyond_step() > 0_B);
+  CHECK(use.needed() == use.in(RunPart::evaluation) + use.slack + use.context + use.nccl);
+  const auto peak = peak_of_run(scenario, use);
+  CHECK(peak.part == RunPart::evaluation);
+  CHECK(peak.allocated == use.in(RunPart::evaluation));
+  CHECK(peak.decided_by == "activations");
+  CHECK(peak.step == 0);
+  CHECK(memory_range(scenario, use).verdict == MemoryVerdict::does_not_fit);
+  CHECK_FALSE(fits(scenario, use));
+  const auto without = gpt("{kind: ddp}");
+  CHECK(memory_range(without, memory_of(without)).verdict == MemoryVerdict::fits);
+}
+
+TEST_CASE("a full state dict gathers a parameter, a group or the whole model", "[memory]") {
+  const auto saving = [](const std::string& kind, const std::string& state_dict) {
+    const auto use = memory_of(gpt("{kind: " + kind + ", state_dict: " + state_dict + "}"));
+    const auto sharded = memory_of(gpt("{kind: " + kind + "}"));
+    return (use.in(RunPart::checkpoint)-sharded.in(RunPart::checkpoint)).value();
+  };
+  const auto all = 4 * parameters_of(gpt("{kind: fsdp}"));
+  CHECK(saving("fsdp", "full_on_cpu") == Approx(4 * embedding));
+  CHECK(saving("fsdp", "full_on_gpu") == Approx(all));
+  // FSDP1 gathers the root group, of both embeddings and the output layer.
+  CHECK(saving("fsdp1", "full_on_cpu") == Approx(all - 4 * 24 * block).epsilon(1e-6));
+  CHECK(saving("fsdp1", "full_on_gpu") == Approx(2 * all - 4 * 24 * block).epsilon(1e-6));
+}
+
+TEST_CASE("a model made on the GPU is whole until it is sharded", "[memory]") {
+  const auto loading = [](const std::string& strategy) {
+    return memory_of(gpt(strategy, {{"optimizer", "sgd"}})).in(RunPart::loading).value();
+  };
+  const auto all = 4 * parameters_of(gpt("{kind: fsdp}"));
+  CHECK(loading("{kind: fsdp}") == Approx(all / 2));
+  CHECK(loading("{kind: fsdp, init_on_gpu: true}") == Approx(all + 4 * block / 2));
+  const auto root = all - 4 * 24 * block;
+  CHECK(loading("{kind: fsdp1, init_on_gpu: true}") == Approx(all + root).epsilon(1e-6));
+}
+
+TEST_CASE("FSDP1 keeps whole gradients of all micro-batches without reductions", "[memory]") {
+  const auto use = [](const std::string& strategy) {
+    return memory_of(gpt(strategy, {{"job.accumulate", "4"}}));
+  };
+  const auto scenario = gpt("{kind: fsdp1}");
+  const auto kept = use("{kind: fsdp1, param_dtype: bf16, no_sync: true}");
+  CHECK(kept.gradients.value() == Approx(2 * parameters_of(scenario)).epsilon(1e-6));
+}
+
+TEST_CASE("what the allocator reserves has an interval, wider where a model is sharded", "[memory]") {
+  const auto share = [](const std::string& strategy, Sets more = {}) {
+    const auto scenario = gpt(strategy, std::move(more));
+    const auto use = memory_of(scenario);
+    const auto peak = peak_of_run(scenario, use);
+    CHECK(peak.reserved_low <= peak.reserved);
+    CHECK(peak.reserved <= peak.reserved_high);
+    return std::pair{peak.reserved_low / use.allocated() - 1, peak.reserved_high / use.allocated() - 1};
+  };
+  CHECK(share("{kind: none}", {{"job.gpus", "1"}}).second == Approx(0.239));
+  CHECK(share("{kind: fsdp}").first == Approx(0.08));
+  CHECK(share("{kind: fsdp}").second == Approx(0.308));
+  // Expandable segments: from no fragments on.
+  CHECK(share("{kind: fsdp}", {{"job.expandable_segments", "true"}}).first == Approx(0).margin(1e-9));
+}
+
+TEST_CASE("an optimizer in the backward pass leaves one gradient", "[memory]") {
+  const auto use = [](const char* is_inside) {
+    return memory_of(gpt("{kind: none}", {{"job.gpus", "1"},
+                                          {"optimizer", "adamw_8bit"},
+                                          {"job.state_dtype", "bf16"},
+                                          {"job.batch_per_gpu", "1"},
+                                          {"job.sequence", "128"},
+                                          {"job.optimizer_in_backward", is_inside}}));
+  };
+  const auto [after, inside] = std::pair{use("false"), use("true")};
+  CHECK(after.gradients == after.parameters);
+  CHECK(inside.gradients <= Bytes{2 * embedding});
+  CHECK(inside.allocated() < after.allocated() - 0.8 * after.gradients);
+}
+
+TEST_CASE("instances of Megatron's optimizer shard it among fewer ranks and add up their shards",
+          "[memory]") {
+  const auto planned = [](const char* instances) {
+    const auto scenario = load_scenario("sharded/llama2_7b",
+                                        {{"platform", "dgx-h100"},
+                                         {"job.gpus", "8"},
+                                         {"job.framework", "megatron"},
+                                         {"strategy", "{kind: distributed_optimizer}"},
+                                         {"strategy.instances", instances},
+                                         {"optimizer", "adamw_fused"}},
+                                        DataPath{{GRADWAY_SOURCE_DIR}});
+    auto workload = plan(scenario, compute_costs(scenario));
+    check(workload);
+    return std::pair{parameters_of(scenario), std::move(workload)};
+  };
+  const auto [parameters, workload] = planned("2");
+  const auto& use = workload.first_program().memory;
+  CHECK(use.optimizer_state == Bytes{8 * parameters / 4});
+  CHECK(use.parameters == Bytes{(2 + 4.0 / 4) * parameters});
+  Bytes scattered{}, added{};
+  for (const auto& task : workload.first_program().tasks) {
+    const auto* call = std::get_if<Call>(&task.work);
+    if (!call || !task.name.starts_with("bucket")) continue;
+    if (call->kind == CollectiveKind::reduce_scatter) scattered += call->bytes;
+    if (call->kind == CollectiveKind::all_reduce) added += call->bytes;
+  }
+  CHECK(scattered == Bytes{4 * parameters});
+  CHECK(added == scattered / 4);
+  CHECK_THROWS_AS(planned("3"), ConfigError);
+}
