@@ -61,8 +61,8 @@ constexpr std::array formats{
     Format{"megatron", "script, arguments or YAML of Megatron-LM; YAML of NeMo or Megatron-Bridge",
            "a scenario and its model", import_megatron},
     Format{"trainer",
-           "YAML or script of Trainer, TRL, accelerate, LLaMA-Factory, axolotl, ms-swift, Lightning, litgpt, "
-           "torchtune",
+           "YAML or script of Trainer, TRL, accelerate, LLaMA-Factory, axolotl, ms-swift, xtuner, Lightning, "
+           "litgpt, torchtune",
            "a scenario", import_trainer, true},
     Format{"hf", "config.json of a Hugging Face model", "a model", import_hugging_face},
     Format{"dataset", "folder, tar file or Parquet file of samples", "a dataset", import_dataset},

@@ -115,6 +115,7 @@ void import_trainer(const ImportArguments& arguments, const CommandContext& cont
     const bool is_yaml = path.extension() == ".yaml" || path.extension() == ".yml";
     files.push_back(is_yaml                       ? read_yaml_settings(read_text_file(name))
                     : path.extension() == ".json" ? read_json_settings(read_text_file(name))
+                    : path.extension() == ".py"   ? read_python_settings(read_text_file(name), "")
                                                   : read_argument_settings(read_text_file(name)).file);
   }
   const auto read_json = [](const std::string& name, const std::string& beside) {

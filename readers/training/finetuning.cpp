@@ -40,6 +40,9 @@ class Renamed {
  private:
   void add(const FileSetting& entry, const std::string& group) {
     if (entry.kind == Kind::table) {
+      // xtuner: lora=dict(type=LoraConfig, r=64)
+      if (entry.key == "lora")
+        renamed_.push_back({.kind = Kind::boolean, .key = "use_peft", .text = "true", .span = entry.span});
       for (const auto& inside : entry.entries) add(inside, entry.key);
       return;
     }

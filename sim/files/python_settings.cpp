@@ -41,10 +41,29 @@ class PythonText {
     const auto next = function + 1;
     const auto end = next == functions_.end() ? text_.size() : next->second;
     std::map<std::string, FileSetting> variables;
-    // Statements of the function begin after four blanks; deeper ones are branches, which are left out.
-    for (const auto& line : lines_of(text_.substr(function->second, end - function->second))) {
-      if (!line.text.starts_with("    ") || line.text.starts_with("     ")) continue;
-      auto at = function->second + line.offset + 4;
+    return run(function->second, end, "    ", variables, depth);
+  }
+
+  /// The variables of the module.
+  FileSetting variables() {
+    std::map<std::string, FileSetting> variables;
+    run(0, text_.size(), "", variables, 0);
+    FileSetting table;
+    for (auto& [name, value] : variables) {
+      value.key = name;
+      table.entries.push_back(std::move(value));
+    }
+    return table;
+  }
+
+ private:
+  /// Reads the statements with an indent; deeper ones are branches, which are left out. @return what is
+  /// returned
+  FileSetting run(std::size_t begin, std::size_t end, std::string_view indent,
+                  std::map<std::string, FileSetting>& variables, int depth) {
+    for (const auto& line : lines_of(text_.substr(begin, end - begin))) {
+      if (!line.text.starts_with(indent) || line.text.substr(indent.size()).starts_with(' ')) continue;
+      auto at = begin + line.offset + indent.size();
       constexpr std::string_view returned = "return ";
       if (text_.substr(at).starts_with(returned)) {
         at += returned.size();
@@ -60,7 +79,6 @@ class PythonText {
     return {};
   }
 
- private:
   static bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
   void skip_blanks(std::size_t& at) const {
@@ -217,6 +235,12 @@ SettingsFile read_python_settings(TextFile text, const std::string& function) {
   SettingsFile file{std::move(text), {}};
   PythonText python{file.text};
   const auto names = python.names();
+  if (names.empty() && function.empty()) {
+    file.root = python.variables();
+    if (file.root.entries.empty())
+      refuse_at(file.text.whole(), "the file has no settings", "expected lines such as 'batch_size = 1'");
+    return file;
+  }
   auto chosen = function;
   if (chosen.empty() && names.size() == 1) chosen = names.front();
   if (std::ranges::find(names, chosen) == names.end())

@@ -85,6 +85,13 @@ class YamlBuilder final : public YAML::EventHandler {
   void OnSequenceEnd() override { close(); }
   void OnMapEnd() override { close(); }
 
+  std::size_t offset_of(const YAML::Mark& mark) const {
+    const auto& text = file_.text.content;
+    if (mark.line < 0 || static_cast<std::size_t>(mark.line) >= lines_.size()) return text.size();
+    const auto& line = lines_[static_cast<std::size_t>(mark.line)];
+    return std::min(line.offset + static_cast<std::size_t>(std::max(0, mark.column)), text.size());
+  }
+
  private:
   /// A table or a list whose end has not been read.
   struct Open {
@@ -95,13 +102,6 @@ class YamlBuilder final : public YAML::EventHandler {
     FileSetting::Span key_span{};
     std::vector<FileSetting> merged{};  ///< entries of '<<', which the table's own replace
   };
-
-  std::size_t offset_of(const YAML::Mark& mark) const {
-    const auto& text = file_.text.content;
-    if (mark.line < 0 || static_cast<std::size_t>(mark.line) >= lines_.size()) return text.size();
-    const auto& line = lines_[static_cast<std::size_t>(mark.line)];
-    return std::min(line.offset + static_cast<std::size_t>(std::max(0, mark.column)), text.size());
-  }
 
   /// Bytes that a scalar takes on its first line.
   std::size_t length_at(std::size_t offset, std::string_view value) const {
@@ -194,12 +194,7 @@ SettingsFile read_yaml_settings(TextFile text) {
     YAML::Parser parser{stream};
     parser.HandleNextDocument(builder);
   } catch (const YAML::ParserException& error) {
-    const auto lines = lines_of(file.text.content);
-    const auto line = static_cast<std::size_t>(std::max(0, error.mark.line));
-    const auto offset = line < lines.size()
-                            ? lines[line].offset + static_cast<std::size_t>(std::max(0, error.mark.column))
-                            : file.text.content.size();
-    refuse_at(file.text.at(std::min(offset, file.text.content.size()), 1), "invalid YAML: " + error.msg,
+    refuse_at(file.text.at(builder.offset_of(error.mark), 1), "invalid YAML: " + error.msg,
               "the keys of a map start in the same column and are followed by ': '");
   }
   if (file.root.kind != Kind::table)

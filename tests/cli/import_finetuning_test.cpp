@@ -203,6 +203,43 @@ TEST_CASE("a script of a trainer is read", "[cli][import]") {
                  Contains("  finetune: lora\n  lora_rank: 8\n") && Contains("  kind: zero\n  stage: 2\n"));
 }
 
+TEST_CASE("a configuration of xtuner in Python is read", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = imported(desk, R"(# Copyright (c) OpenMMLab. All rights reserved.
+import torch
+from xtuner.model import SupervisedFinetune
+
+pretrained_model_name_or_path = 'Qwen/Qwen3-8B'
+max_length = 2048
+pack_to_max_length = True
+batch_size = 1  # per_device
+accumulative_counts = 16
+optim_type = AdamW
+max_norm = 1  # grad clip
+model = dict(
+    type=SupervisedFinetune,
+    llm=dict(
+        type=AutoModelForCausalLM.from_pretrained,
+        pretrained_model_name_or_path=pretrained_model_name_or_path,
+        torch_dtype=torch.float16,
+        quantization_config=dict(type=BitsAndBytesConfig, load_in_4bit=True, load_in_8bit=False)),
+    lora=dict(type=LoraConfig, r=64, lora_alpha=16, lora_dropout=0.1, bias='none'))
+optim_wrapper = dict(
+    type=AmpOptimWrapper,
+    optimizer=dict(type=optim_type, lr=2e-4),
+    clip_grad=dict(max_norm=max_norm, error_if_nonfinite=False),
+    accumulative_counts=accumulative_counts,
+    dtype='float16')
+)",
+                                {}, "qlora.py");
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output, Contains("xtuner's settings in qlora.py\nmodel: qwen3_8b\n") &&
+                                 Contains("  batch_per_gpu: 1\n  precision: fp16\n  accumulate: 16\n"
+                                          "  sequence: 2048\n") &&
+                                 Contains("  recompute: full\n  finetune: qlora\n  lora_rank: 64\n") &&
+                                 Contains("optimizer: adamw\n"));
+}
+
 TEST_CASE("all that a trainer's file lacks is in one message", "[cli][import][errors]") {
   const Desk desk;
   desk.folder.write("accelerate.yaml", "distributed_type: MULTI_GPU\nmixed_precision: bf16\n");
