@@ -65,13 +65,15 @@ std::span<const Command> commands() {
               "machines\n"
               "gradway sweep --merge parts --out sweep    # the same files as from one machine",
               add_sweep},
-      Command{
-          "compare", "compare platforms by step time, cost and bottleneck",
-          "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge\n"
-          "gradway compare article/p4d --platforms 'aws-p*' --gpus 8,16\n"
-          "gradway compare article/p4d --platforms aws-p4d.24xlarge --gpus 2,4,8 --samples 1.2e9\n"
-          "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge --price-date 2025-03-01",
-          add_compare, which_of_these},
+      Command{"compare", "compare platforms by step time and cost, or a program before and after a change",
+              "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge\n"
+              "gradway compare article/p4d --platforms 'aws-p*' --gpus 8,16\n"
+              "gradway compare article/p4d --platforms aws-p4d.24xlarge --gpus 2,4,8 --samples 1.2e9\n"
+              "gradway compare article/p4d --platforms aws-g6e.48xlarge,aws-p4d.24xlarge --price-date "
+              "2025-03-01\n"
+              "gradway compare before.yaml after.yaml --platforms dgx-h100 --markdown --limit 2%    # of "
+              "captures",
+              add_compare, which_of_these},
       Command{"campaign",
               "predict time and cost of a whole training with failures, checkpoints and spot nodes",
               "gradway campaign campaign/llama2_7b-aws-p5\n"

@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/points/platforms.hpp"
 #include "cli/points/points.hpp"
+#include "cli/points/programs.hpp"
 #include "cli/shell/common_options.hpp"
 #include "cli/shell/out_folder.hpp"
 #include "sim/report/format/training_text.hpp"
@@ -36,6 +37,9 @@ struct CompareArguments {
   bool csv = false;
   bool campaign = false;
   CampaignArguments campaign_choice{};
+  std::string after;
+  std::optional<std::string> limit;
+  bool markdown = false;
 };
 
 /// A requested combination and its result, which is left out if there is a reason.
@@ -188,10 +192,28 @@ Status compare_campaigns(const CompareArguments& arguments, const CLI::App& app,
   return simulate_campaign_points(search, app, context);
 }
 
+/// Compares two states of a program, or two scenarios.
+Status compare_two(const CompareArguments& arguments, const CommandContext& context) {
+  if (arguments.json && arguments.markdown)
+    refuse("'--json' and '--markdown' are both given", "give one of them");
+  ProgramsRequest request{.before = arguments.scenario,
+                          .after = arguments.after,
+                          .set = fixed_overrides(arguments),
+                          .engine = arguments.engine,
+                          .limit = percentage("--limit", arguments.limit),
+                          .json = arguments.json,
+                          .markdown = arguments.markdown};
+  if (!arguments.platforms.empty() || !arguments.gpu.empty())
+    request.platforms = platforms_of(arguments.platforms, context.data, arguments.gpu);
+  if (!arguments.gpus.empty()) request.gpus = list_of("--gpus", arguments.gpus);
+  return compare_programs(request, context);
+}
+
 Status compare(const CompareArguments& arguments, const CLI::App& app, const CommandContext& context) {
   check_engine(arguments.engine);
+  if (!arguments.after.empty()) return compare_two(arguments, context);
   if (arguments.platforms.empty() && arguments.gpu.empty())
-    refuse("'gradway compare' needs --platforms or --gpu",
+    refuse("'gradway compare' needs --platforms or --gpu, or a second file",
            "such as \"--platforms 'aws-*'\" or '--gpu h100' (see 'gradway compare --help')");
   if (arguments.campaign) return compare_campaigns(arguments, app, context);
   if (arguments.json && arguments.csv) refuse("'--json' and '--csv' are both given", "give one of them");
@@ -225,7 +247,12 @@ Status compare(const CompareArguments& arguments, const CLI::App& app, const Com
 
 Action add_compare(CLI::App& app) {
   const auto arguments = std::make_shared<CompareArguments>();
-  add_scenario(app, arguments->scenario);
+  app.add_option("SCENARIO", arguments->scenario,
+                 "scenario: a file, or a name from 'gradway list scenarios'; with AFTER also a capture")
+      ->required();
+  auto* const after = app.add_option("AFTER", arguments->after,
+                                     "the same program after a change: a capture or a scenario, whose step, "
+                                     "memory and communication are compared with those of the first");
   add_platforms(app, arguments->platforms, arguments->gpu);
   app.add_option("--gpus", arguments->gpus,
                  "numbers of GPUs, such as 8,16 or 1..8, for each platform (default: the scenario's)")
@@ -240,7 +267,15 @@ Action add_compare(CLI::App& app) {
   add_jobs(app, arguments->jobs);
   add_out(app, arguments->out, "report.html, compare.json and compare.csv");
   add_flag(app, "--json", arguments->json, "print all reports as one JSON document");
-  add_flag(app, "--csv", arguments->csv, "print one row per combination as CSV");
+  auto* const csv = add_flag(app, "--csv", arguments->csv, "print one row per combination as CSV");
+  add_flag(app, "--markdown", arguments->markdown, "with AFTER: print a text for a review")->needs(after);
+  app.add_option("--limit", arguments->limit,
+                 "with AFTER: exit status 4 if the step becomes longer by more than this, or no longer fits")
+      ->type_name("PERCENT")
+      ->needs(after);
+  after->excludes(csv);
+  for (const auto* option : {"--campaign", "--out", "--tokens", "--samples"})
+    after->excludes(app.get_option(option));
   return [arguments, &app](const CommandContext& context) { return compare(*arguments, app, context); };
 }
 

@@ -40,7 +40,7 @@ struct Format {
 };
 constexpr std::array formats{
     Format{"kineto",
-           "PyTorch profiler trace of training steps on one GPU without DDP, with record_shapes=True",
+           "PyTorch profiler trace of training steps of one GPU, alone or under DDP, with record_shapes=True",
            "a model", import_kineto_trace},
     Format{"nsys",
            "Nsight Systems report exported to SQLite: one GPU without DDP, in "
@@ -57,9 +57,13 @@ constexpr std::array formats{
     Format{"nccl-log", "what a job printed with NCCL_DEBUG=INFO; with --platform it is checked", "a summary",
            import_nccl_log, true},
     Format{"deepspeed", "DeepSpeed's ds_config.json", "a scenario", import_deepspeed},
-    Format{"torchtitan", "torchtitan's TOML", "a scenario", import_torchtitan},
+    Format{"torchtitan", "torchtitan's TOML or config_registry.py", "a scenario", import_torchtitan},
     Format{"megatron", "script, arguments or YAML of Megatron-LM; YAML of NeMo or Megatron-Bridge",
            "a scenario and its model", import_megatron},
+    Format{"trainer",
+           "YAML or script of Trainer, TRL, accelerate, LLaMA-Factory, axolotl, ms-swift, xtuner, Lightning, "
+           "litgpt, torchtune",
+           "a scenario", import_trainer, true},
     Format{"hf", "config.json of a Hugging Face model", "a model", import_hugging_face},
     Format{"dataset", "folder, tar file or Parquet file of samples", "a dataset", import_dataset},
     Format{"loader",
@@ -72,7 +76,7 @@ struct Option {
   std::string ImportArguments::*value;
   std::string_view type;
   std::string_view help;
-  std::array<std::string_view, 7> formats;  ///< empty ones are unused
+  std::array<std::string_view, 8> formats;  ///< empty ones are unused
 
   bool is_for(std::string_view format) const { return std::ranges::find(formats, format) != formats.end(); }
   std::vector<std::string_view> taking() const {
@@ -96,17 +100,17 @@ constexpr std::array all_options{
            &ImportArguments::precision,
            "NAME",
            "fp32, tf32, bf16 or fp16, if the file does not contain it or is misleading",
-           {"kineto", "nsys", "chakra", "deepspeed"}},
+           {"kineto", "nsys", "chakra", "deepspeed", "trainer"}},
     Option{"--batch",
            &ImportArguments::batch,
            "N",
            "samples per step and GPU, if the file does not contain it or is misleading",
-           {"kineto", "nsys", "chakra", "deepspeed"}},
+           {"kineto", "nsys", "chakra", "deepspeed", "trainer"}},
     Option{"--sequence",
            &ImportArguments::sequence,
            "N",
            "tokens per sample, for models of text",
-           {"kineto", "nsys", "chakra", "deepspeed", "torchtitan", "megatron", "hf"}},
+           {"kineto", "nsys", "chakra", "deepspeed", "torchtitan", "megatron", "trainer", "hf"}},
     Option{"--calibration",
            &ImportArguments::calibration,
            "NAME",
@@ -116,17 +120,22 @@ constexpr std::array all_options{
            &ImportArguments::gpus,
            "N",
            "number of GPUs of the node or the job, if the file does not contain it",
-           {"nccl-topo", "deepspeed", "torchtitan", "megatron"}},
+           {"nccl-topo", "deepspeed", "torchtitan", "megatron", "trainer"}},
     Option{"--platform",
            &ImportArguments::platform,
            "NAME",
            "platform of the job, a name from 'gradway list platforms'",
-           {"deepspeed", "torchtitan", "megatron", "nccl-log"}},
+           {"deepspeed", "torchtitan", "megatron", "trainer", "nccl-log"}},
     Option{"--model",
            &ImportArguments::model,
            "NAME",
            "model, a name from 'gradway list models', if the file does not contain it",
-           {"deepspeed", "torchtitan", "megatron"}},
+           {"deepspeed", "torchtitan", "megatron", "trainer"}},
+    Option{"--config",
+           &ImportArguments::config,
+           "NAME",
+           "function of a config_registry.py, such as llama3_8b",
+           {"torchtitan"}},
     Option{"--operation",
            &ImportArguments::operation,
            "NAME",
@@ -207,9 +216,9 @@ bool print_or_write(const std::string& text, const ImportArguments& arguments,
 Action add_import(CLI::App& app) {
   const auto arguments = std::make_shared<ImportArguments>();
   app.add_option("FORMAT", arguments->format, help_of_formats())->required();
-  app.add_option(
-         "FILE", arguments->files,
-         "file to import, plain or compressed by gzip; several for nccl-tests, rccl-tests and nccl-log")
+  app.add_option("FILE", arguments->files,
+                 "file to import, plain or compressed by gzip; several for nccl-tests, rccl-tests, nccl-log "
+                 "and trainer")
       ->required()
       ->expected(1, 1 << 16);
   app.add_option("-o,--out", arguments->out, "file to write (default: print its content)")->type_name("FILE");

@@ -26,6 +26,7 @@ struct ImportArguments {
   std::string nodes;
   std::string model;
   std::string platform;
+  std::string config;
   bool in_place = false;
   bool json = false;
   bool force = false;  ///< an existing file may be replaced
@@ -59,6 +60,8 @@ void import_deepspeed(const ImportArguments& arguments, const CommandContext& co
 void import_torchtitan(const ImportArguments& arguments, const CommandContext& context);
 /// Converts Megatron-LM's arguments to a scenario and its model.
 void import_megatron(const ImportArguments& arguments, const CommandContext& context);
+/// Converts YAML or scripts of Hugging Face's Trainer and of programs on top of it to a scenario.
+void import_trainer(const ImportArguments& arguments, const CommandContext& context);
 /// Converts the config.json of transformers to a model.
 void import_hugging_face(const ImportArguments& arguments, const CommandContext& context);
 /// Converts the sample sizes of a folder, a tar file or a Parquet file to a dataset.

@@ -78,7 +78,10 @@ void import_deepspeed(const ImportArguments& arguments, const CommandContext& co
 
 void import_torchtitan(const ImportArguments& arguments, const CommandContext& context) {
   const auto options = draft_options(arguments, context);
-  const auto file = read_toml_settings(read_text_file(arguments.files.front()));
+  const auto& name = arguments.files.front();
+  const auto file = name.ends_with(".py")
+                        ? torchtitan_of_registry(read_python_settings(read_text_file(name), arguments.config))
+                        : read_toml_settings(read_text_file(name));
   finish_scenario_import(draft_of_torchtitan(file, options), arguments, context);
 }
 
@@ -102,6 +105,27 @@ void import_megatron(const ImportArguments& arguments, const CommandContext& con
   write_with_model(out, scenario, model_file, model);
   for (const auto& file : {out, model_file})
     context.results << context.style.paint(report::Paint::bold, printable(file.generic_string())) << '\n';
+}
+
+void import_trainer(const ImportArguments& arguments, const CommandContext& context) {
+  const auto options = draft_options(arguments, context);
+  std::vector<SettingsFile> files;
+  for (const auto& name : arguments.files) {
+    const std::filesystem::path path{name};
+    const bool is_yaml = path.extension() == ".yaml" || path.extension() == ".yml";
+    files.push_back(is_yaml                       ? read_yaml_settings(read_text_file(name))
+                    : path.extension() == ".json" ? read_json_settings(read_text_file(name))
+                    : path.extension() == ".py"   ? read_python_settings(read_text_file(name), "")
+                                                  : read_argument_settings(read_text_file(name)).file);
+  }
+  const auto read_json = [](const std::string& name, const std::string& beside) {
+    std::error_code ignored;
+    for (const auto& path : {std::filesystem::path{beside}.parent_path() / name, std::filesystem::path{name}})
+      if (std::filesystem::is_regular_file(path, ignored))
+        return std::optional{read_json_settings(read_text_file(path.generic_string()))};
+    return std::optional<SettingsFile>{};
+  };
+  finish_scenario_import(draft_of_finetuning(files, options, read_json), arguments, context);
 }
 
 void import_hugging_face(const ImportArguments& arguments, const CommandContext& context) {

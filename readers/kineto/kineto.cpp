@@ -12,6 +12,7 @@
 #include "readers/kineto/memory/step_memory.hpp"
 #include "readers/kineto/read/read_trace.hpp"
 #include "readers/kineto/read/steps.hpp"
+#include "readers/kineto/read/without_ddp.hpp"
 #include "readers/kineto/work/launch_work.hpp"
 #include "readers/topology/gpu_name.hpp"
 #include "sim/base/printable.hpp"
@@ -71,8 +72,16 @@ int batch_of(const Trace& trace, const TracedStep& step, const ImportOptions& op
   return *batch;
 }
 
+/// Time of a step with all its micro-steps. @pre a step is complete
+Seconds time_of_whole_step(std::span<const TracedStep> steps) {
+  std::vector<std::string> ignored;
+  const bool has_complete = std::ranges::any_of(steps, &TracedStep::is_complete);
+  return has_complete ? average(steps, ignored).step_time : Seconds{};
+}
+
 /// Bounds for --step-time: the launches of one stream do not overlap, and the profiler slows the step down.
-void check_step_time(const ImportOptions& options, const Profile& profile, const Where& file) {
+/// @param share of the step that the profile is; less than 1 with several micro-steps
+void check_step_time(const ImportOptions& options, const Profile& profile, double share, const Where& file) {
   if (!options.step_time) return;
   constexpr double shortest = 0.9;  // Kernels take slightly longer under the profiler.
   constexpr double longest = 1.5;
@@ -83,15 +92,17 @@ void check_step_time(const ImportOptions& options, const Profile& profile, const
   const auto milliseconds = [](Seconds time) { return fmt::format("{:.4g} ms", time.value() * 1e3); };
   const auto step_time = milliseconds(*options.step_time);
   constexpr const char* hint = "measure the same model, batch and precision without the profiler";
+  busy = busy / share;
+  const auto traced = profile.traced_step / share;
   if (*options.step_time < shortest * busy)
     refuse_at(file,
               fmt::format("--step-time {} is too short: the GPU works for {} of the step", step_time,
                           milliseconds(busy)),
               hint);
-  if (*options.step_time > longest * profile.traced_step)
+  if (*options.step_time > longest * traced)
     refuse_at(file,
               fmt::format("--step-time {} is too long: under the profiler, which slows it, the step takes {}",
-                          step_time, milliseconds(profile.traced_step)),
+                          step_time, milliseconds(traced)),
               hint);
 }
 
@@ -154,7 +165,17 @@ ImportedProfile import_kineto(const std::filesystem::path& path, const std::stri
                               const ImportOptions& options) {
   auto trace = read_trace(path, shown);
   const auto accumulate_grad = time_to_accumulate(trace);
+  std::string taken_out;
+  if (is_of_ddp_alone(trace)) {
+    taken_out = fmt::format(
+        "the trace is of DDP{}: its collectives are taken out, and the model is that of one GPU; set "
+        "'job.gpus' and 'strategy.kind: ddp' in the scenario. Kernels that ran beside collectives may take "
+        "longer than alone",
+        trace.ranks ? fmt::format(" on {} ranks", *trace.ranks) : "");
+    trace = without_ddp(std::move(trace), {});
+  }
   auto result = import_trace(std::move(trace), "PyTorch profiler trace", path, shown, options);
+  if (!taken_out.empty()) result.warnings.push_back(std::move(taken_out));
   result.profile.accumulate_grad = accumulate_grad;
   return result;
 }
@@ -167,8 +188,10 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   count_overlaps_once(trace);
   auto joined = join_launches(trace);
   measure_cpu_time(trace, joined.launches);
-  const auto steps =
+  auto steps =
       problems.empty() ? find_steps(trace, joined.launches, file, problems) : std::vector<TracedStep>{};
+  const auto whole_step = problems.empty() ? time_of_whole_step(steps) : Seconds{};
+  steps = micro_steps(trace, std::move(steps), file, problems);
   if (!problems.empty()) throw ConfigError{std::move(problems)};
 
   ImportedProfile result;
@@ -181,6 +204,15 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   profile.steps = static_cast<int>(averaged.used.size());
   profile.traced_step = averaged.step_time;
   profile.step_time = options.step_time;
+  // The measured step has all micro-steps; the profile is the last of them, with the optimizer.
+  const double share = step.passes > 1 ? averaged.step_time / whole_step : 1;
+  if (step.passes > 1) {
+    if (profile.step_time) profile.step_time = *profile.step_time * share;
+    result.warnings.push_back(fmt::format(
+        "{} forward and backward passes come before one step of the optimizer: the model is the last "
+        "of them with the optimizer; set 'job.accumulate: {}' in the scenario",
+        step.passes, step.passes));
+  }
   profile.gap = averaged.gap;
   profile.launches = launches_of(trace, step, averaged);
   profile.gradients = find_gradients(trace, step);
@@ -191,13 +223,16 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   profile.precision = options.precision.value_or(main_precision(profile.launches));
   profile.optimizer = find_optimizer(trace, step, result.warnings);
   find_growth(trace, step, profile, profile.launches);
-  auto memory = memory_of_step(trace, steps, averaged.representative(), profile);
+  // Gradients are new in the first micro-step.
+  const auto first_pass = averaged.representative() -
+                          std::min(averaged.representative(), static_cast<std::size_t>(step.passes - 1));
+  auto memory = memory_of_step(trace, steps, first_pass, profile);
   profile.memory_from = memory.from;
   profile.memory = std::move(memory.moments);
   profile.memory_lacks = std::move(memory.unknown_operations);
   profile.keeps_gradients = keeps_gradients(trace, steps);
   warn_of_memory(profile, result.warnings);
-  check_step_time(options, profile, file);
+  check_step_time(options, profile, share, file);
   result.notes.input_per_sample = input_bytes(profile);
   result.notes.source = fmt::format("{} {}, {} step{}", kind, printable(path.filename().string()),
                                     profile.steps, profile.steps == 1 ? "" : "s");

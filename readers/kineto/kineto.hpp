@@ -29,7 +29,8 @@ struct ImportedProfile {
   std::vector<std::string> warnings;
 };
 
-/// Imports a trace of the PyTorch profiler (kineto) of training steps on one GPU without DDP as a profile.
+/// Imports a trace of the PyTorch profiler (kineto) of training steps of one GPU, alone or under DDP, as a
+/// profile.
 /// @param shown the file's name in messages.
 /// @throws ConfigError with everything that makes the trace unusable, and what to record instead.
 ImportedProfile import_kineto(const std::filesystem::path& file, const std::string& shown,

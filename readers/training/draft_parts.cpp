@@ -154,6 +154,22 @@ std::string cuda_graphs_word(TrainerSettings& settings) {
   return "layers";
 }
 
+std::string fp8_recipe(TrainerSettings& settings, std::string_view precision) {
+  constexpr std::string_view format_key = "fp8_format";
+  const auto format = settings.text(format_key).value_or("");
+  auto recipe = settings.text("fp8_recipe").value_or("delayed");
+  if (format.empty()) return {};
+  if (format != "e4m3" && format != "hybrid")
+    settings.problem(settings.where(format_key), fmt::format("invalid fp8 format '{}'", format),
+                     "expected e4m3 or hybrid");
+  if (precision != "bf16")
+    settings.note(format_key, fmt::format("gradway combines fp8 with bf16, not with {}", precision));
+  constexpr std::array<std::string_view, 4> known{"delayed", "tensorwise", "blockwise", "mxfp8"};
+  if (std::ranges::find(known, recipe) != known.end()) return recipe;
+  settings.note("fp8_recipe", "gradway does not know this recipe: tensorwise is assumed");
+  return "tensorwise";
+}
+
 bool reads_fp4(TrainerSettings& settings) {
   constexpr std::string_view format_key = "fp4_format";
   const auto format = settings.text(format_key).value_or("");

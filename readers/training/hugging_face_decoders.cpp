@@ -174,7 +174,7 @@ void read_rotary_layers(Model& model, const Family& family) {
 
 /// Shared experts as a number of experts of equal width.
 int read_shared(Model& model, const Family& family, int width) {
-  constexpr std::string_view count_key = "n_shared_experts num_shared_experts";
+  constexpr std::string_view count_key = "n_shared_experts num_shared_experts num_shared_expert";
   constexpr std::string_view width_key = "shared_expert_intermediate_size shared_intermediate_size";
   if (model.settings.is_null(count_key)) return 0;
   if (!model.settings.has(width_key) && family.number("shared_mlp") == 0)
@@ -187,6 +187,7 @@ int read_shared(Model& model, const Family& family, int width) {
 }
 
 void read_mlps(Model& model, const Family& family) {
+  model.require("use_cla", !model.flag("use_cla", false), "gradway computes keys and values in every block");
   constexpr std::string_view every_layer = "moe_layer_freq";
   model.require(every_layer, model.number(every_layer, 1) == 1,
                 "gradway requires experts in all layers after the first dense ones");
@@ -203,7 +204,7 @@ void read_mlps(Model& model, const Family& family) {
   const auto expert_mlp = family.number("expert_mlp") > 0 ? family.number("expert_mlp") : mlp;
   const auto width = family.model_type() == "llama4_text" ? model.number("intermediate_size", expert_mlp)
                                                           : model.number("moe_intermediate_size", expert_mlp);
-  constexpr std::string_view top_k_key = "num_experts_per_tok experts_per_token";
+  constexpr std::string_view top_k_key = "num_experts_per_tok experts_per_token moe_topk";
   model.require(top_k_key, family.number("top_k", 2) > 0 || model.settings.has(top_k_key),
                 "the file has no 'num_experts_per_tok'");
   const auto top_k = model.number(top_k_key, family.number("top_k", 2));

@@ -70,7 +70,7 @@ void HuggingFaceModel::read_blocks(const Defaults& defaults) {
 
 void HuggingFaceModel::read_kv_heads(const Defaults& defaults) {
   put("kv_heads", number("num_key_value_heads", defaults.kv_heads > 0 ? defaults.kv_heads : heads));
-  const auto head = number("head_dim", defaults.head_size);
+  const auto head = number("head_dim attention_head_dim", defaults.head_size);
   head_size = head;
   if (head > 0) put("head_size", head);
 }

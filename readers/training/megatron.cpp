@@ -2,8 +2,6 @@
 #include "readers/training/scenario_draft.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 
 #include <fmt/format.h>
 
@@ -31,6 +29,7 @@ class Megatron {
 
   MegatronDraft draft() {
     read_platform(keys_, options_, settings_);
+    check_that_sizes_are_known();
     layers_ = required_shape("num_layers");
     hidden_ = required_shape("hidden_size");
     heads_ = required_shape("num_attention_heads");
@@ -73,8 +72,22 @@ class Megatron {
     return 0;
   }
 
+  /// A file that only overrides a recipe has no size at all.
+  void check_that_sizes_are_known() {
+    lacks_sizes_ = options_.model.empty() && !settings_.has("num_layers") && !settings_.has("hidden_size") &&
+                   !settings_.has("num_attention_heads");
+    if (lacks_sizes_)
+      settings_.problem(
+          settings_.whole(), "the file does not give the sizes of a model (--num-layers and others)",
+          "if they are in a recipe or another file, name the model with --model; 'gradway list models' "
+          "lists them");
+  }
+
   /// Reads an argument of the shape, which is required unless the options name a model; 0 if missing.
-  int required_shape(Key key) { return options_.model.empty() || settings_.has(key) ? required(key) : 0; }
+  int required_shape(Key key) {
+    const bool is_required = options_.model.empty() && !lacks_sizes_;
+    return is_required || settings_.has(key) ? required(key) : 0;
+  }
 
   void read_sequence() {
     const Key key = "seq_length";
@@ -233,30 +246,13 @@ class Megatron {
     require("fp16", !(bf16 && fp16), "fp16 and bf16 are both enabled",
             "Megatron-LM accepts only one of them");
     precision_ = bf16 ? "bf16" : fp16 ? "fp16" : "fp32";
-    const auto recipe = read_fp8();
+    const auto recipe = fp8_recipe(settings_, precision_);
     const bool has_four_bits = recipe.empty() && reads_fp4(settings_);
     keys_.put("job.precision", has_four_bits ? "nvfp4" : recipe.empty() ? precision_ : "fp8");
     keys_.put("job.fp8_recipe", recipe);
     if ((has_four_bits || !recipe.empty()) &&
         (flag("fp8_dot_product_attention") || flag("fp8_multi_head_attention")))
       keys_.put("job.fp8_attention", "true");
-  }
-
-  /// Returns the fp8 recipe; empty if the job has another precision.
-  std::string read_fp8() {
-    constexpr std::string_view format_key = "fp8_format";
-    const auto format = settings_.text(format_key).value_or("");
-    auto recipe = settings_.text("fp8_recipe").value_or("delayed");
-    if (format.empty()) return {};
-    if (format != "e4m3" && format != "hybrid")
-      settings_.problem(settings_.where(format_key), fmt::format("invalid fp8 format '{}'", format),
-                        "expected e4m3 or hybrid");
-    if (precision_ != "bf16")
-      settings_.note(format_key, fmt::format("gradway combines fp8 with bf16, not with {}", precision_));
-    constexpr std::array<std::string_view, 4> known{"delayed", "tensorwise", "blockwise", "mxfp8"};
-    if (std::ranges::find(known, recipe) != known.end()) return recipe;
-    settings_.note("fp8_recipe", "gradway does not know this recipe: tensorwise is assumed");
-    return "tensorwise";
   }
 
   /// Without Triton's kernel, Megatron-LM compiles parts of the loss, whose tensors stay the same.
@@ -328,11 +324,14 @@ class Megatron {
   void read_vocabulary() {
     const auto tokenizer = settings_.text("tokenizer_type").value_or("");
     const auto padded = number("padded_vocab_size", 0);
-    const auto size = number("vocab_size", tokenizer == "GPT2BPETokenizer" ? gpt2_vocabulary : 0);
+    // Without the tokenizer's name its files tell what it is. @source Megatron-LM, tests/functional_tests
+    const bool has_merges = settings_.has("vocab_file") && settings_.has("merge_file");
+    const bool is_gpt2 = tokenizer == "GPT2BPETokenizer" || (tokenizer.empty() && has_merges);
+    const auto size = number("vocab_size", is_gpt2 ? gpt2_vocabulary : 0);
     const auto multiple = number("make_vocab_size_divisible_by", 128);
     put("vocabulary", padded > 0 ? padded : size);
     if (padded == 0) put("pad_vocabulary_to", multiple * tensor_);
-    if (padded == 0 && size == 0 && options_.model.empty())
+    if (padded == 0 && size == 0 && options_.model.empty() && !lacks_sizes_)
       settings_.problem(settings_.whole(), "the file does not give the size of the vocabulary",
                         "add --vocab-size with the size of the tokenizer, or name a model with --model");
     put("tied_output", !flag("untie_embeddings_and_output_weights"));
@@ -443,16 +442,8 @@ class Megatron {
     const Key key = "moe_layer_freq";
     const auto* setting = settings_.find(key);
     if (setting == nullptr || setting->text == "1") return 0;
-    std::string text = setting->text;
-    std::erase_if(text, [](char c) { return c == ' ' || c == '(' || c == ')'; });
-    int zeros = 0, ones = 0;
-    constexpr std::string_view first = "[0]*", second = "+[1]*";
-    const auto plus = text.find(second);
-    if (text.starts_with(first) && plus != std::string::npos) {
-      std::from_chars(text.data() + first.size(), text.data() + plus, zeros);
-      std::from_chars(text.data() + plus + second.size(), text.data() + text.size(), ones);
-    }
-    require(key, zeros > 0 && ones == layers_ - zeros && text == fmt::format("[0]*{}+[1]*{}", zeros, ones),
+    const auto [zeros, ones] = zeros_and_ones(setting->text);
+    require(key, zeros > 0 && ones == layers_ - zeros,
             "gradway requires experts in all layers after the first dense ones",
             "write 1, or a list such as ([0]*3+[1]*58): zeros first, with one entry per layer");
     return zeros;
@@ -482,13 +473,16 @@ class Megatron {
   int pipeline_ = 1;
   int context_ = 1;
   bool is_rms_ = false;
+  bool lacks_sizes_ = false;
 };
 
 }  // namespace
 
 MegatronDraft draft_of_megatron(const ArgumentSettings& arguments, const DraftOptions& options,
                                 const std::string& name) {
-  return Megatron{megatron_arguments(arguments), options, name}.draft();
+  auto with_model = options;
+  if (options.model.empty()) with_model.model = model_named_in(arguments.file, options);
+  return Megatron{megatron_arguments(arguments), with_model, name}.draft();
 }
 
 }  // namespace gradway

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keys of NeMo's and Megatron-Bridge's YAML as Megatron-LM's arguments.
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "readers/training/scenario_draft.hpp"
 #include "readers/training/trainer_settings.hpp"
+#include "sim/dialects/model_names.hpp"
 
 namespace gradway {
 namespace {
@@ -149,6 +153,42 @@ ArgumentSettings megatron_arguments(const ArgumentSettings& arguments) {
     *existing = setting;
   }
   return named;
+}
+
+std::string model_named_in(const SettingsFile& file, const DraftOptions& options) {
+  constexpr std::array<std::string_view, 7> keys{"model",
+                                                 "recipe",
+                                                 "recipe_name",
+                                                 "model_name",
+                                                 "hf_path",
+                                                 "pretrained_model_name_or_path",
+                                                 "model_name_or_path"};
+  constexpr std::array<std::string_view, 7> endings{".yaml", "_config", "_pretrain", "_finetune",
+                                                    "_sft",  "_peft",   "-pretrain"};
+  for (const auto& entry : file.root.entries) {
+    if (entry.key == "num_layers") return {};
+    if (std::ranges::find(keys, entry.key) == keys.end() || entry.kind != FileSetting::Kind::text) continue;
+    std::string_view name = entry.text;
+    for (const auto ending : endings)
+      if (name.ends_with(ending)) name.remove_suffix(ending.size());
+    if (const auto alike = models_alike(name, options.known_models); alike.size() == 1) return alike.front();
+  }
+  return {};
+}
+
+std::pair<int, int> zeros_and_ones(std::string text) {
+  std::erase_if(text, [](char c) { return c == ' ' || c == '(' || c == ')'; });
+  int zeros = 0;
+  int ones = 0;
+  const std::string_view first = "[0]*";
+  const std::string_view second = "+[1]*";
+  const auto plus = text.find(second);
+  if (text.starts_with(first) && plus != std::string::npos) {
+    std::from_chars(text.data() + first.size(), text.data() + plus, zeros);
+    std::from_chars(text.data() + plus + second.size(), text.data() + text.size(), ones);
+  }
+  if (text != fmt::format("[0]*{}+[1]*{}", zeros, ones)) return {};
+  return {zeros, ones};
 }
 
 }  // namespace gradway

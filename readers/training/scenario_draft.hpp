@@ -53,10 +53,25 @@ std::string draft_yaml(const Draft& draft, std::string_view kind);
 /// the file nor the options give
 Draft draft_of_deepspeed(const SettingsFile& file, const DraftOptions& options);
 
+/// What a function of torchtitan's config_registry.py returns (`read_python_settings`), as its TOML had it.
+SettingsFile torchtitan_of_registry(SettingsFile python);
+
 /// Converts torchtitan's TOML into a scenario. Missing keys have torchtitan's defaults.
 /// @throws ConfigError with every problem: invalid values, contradictory degrees and batches, and settings
 /// that neither the file nor the options give
 Draft draft_of_torchtitan(const SettingsFile& file, const DraftOptions& options);
+
+/// Reads a file of JSON that another file names; nothing if there is none beside that file or in the working
+/// folder.
+using ReadJson =
+    std::function<std::optional<SettingsFile>(const std::string& name, const std::string& beside)>;
+
+/// Converts the settings of Hugging Face's Trainer, TRL, accelerate, LLaMA-Factory, axolotl, ms-swift,
+/// Lightning, litgpt or torchtune into a scenario. The first of several files that has a setting counts.
+/// @throws ConfigError with every problem: invalid values, and settings that neither a file nor the options
+/// give
+Draft draft_of_finetuning(const std::vector<SettingsFile>& files, const DraftOptions& options,
+                          const ReadJson& read_json);
 
 /// A job and a model from Megatron-LM's arguments.
 struct MegatronDraft {

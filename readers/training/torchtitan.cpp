@@ -10,6 +10,7 @@
 
 #include "readers/training/trainer_settings.hpp"
 #include "sim/base/nearest.hpp"
+#include "sim/dialects/model_names.hpp"
 
 namespace gradway {
 namespace {
@@ -70,7 +71,7 @@ class Torchtitan {
   void read_model() {
     const auto name = settings_.text("model.name").value_or("llama3");
     const auto flavor = settings_.text("model.flavor").value_or("debugmodel");
-    const auto model = lower_snake(name + "_" + flavor);
+    const auto model = model_named(name, flavor);
     const auto& known = options_.known_models;
     const bool is_known = std::ranges::find(known, model) != known.end();
     keys_.put("model", options_.model.empty() ? model : options_.model);
@@ -87,6 +88,15 @@ class Torchtitan {
         fmt::format("{}name one with --model, or write models/{}.yaml",
                     likely.empty() ? "" : fmt::format("similar models: {}; ", fmt::join(likely, ", ")),
                     model));
+  }
+
+  /// The shipped model of a flavor: "qwen3_1b7" of "1.7B".
+  std::string model_named(const std::string& name, const std::string& flavor) const {
+    for (const auto& row : settings_.dialect().others)
+      if (row.kind == "flavor" && row.word(0) == name && row.word(1) == lower_case(flavor))
+        return std::string{row.word(2)};
+    const auto alike = models_alike(name + "_" + flavor, options_.known_models);
+    return alike.size() == 1 ? alike.front() : lower_snake(name + "_" + flavor);
   }
 
   Degrees read_degrees() {
@@ -187,6 +197,9 @@ class Torchtitan {
     constexpr std::string_view key = "model.converters";
     const auto* converters = settings_.find(key);
     bool uses_float8 = settings_.boolean("float8.enable_float8_linear").value_or(false);
+    // Of April to July 2024: "dynamic", "delayed" or "".
+    if (const auto* old = settings_.find("training.fp8_linear training.enable_fp8_linear"))
+      uses_float8 = uses_float8 || (!old->text.empty() && old->text != "false");
     if (converters == nullptr) return uses_float8;
     for (const auto& converter : converters->entries) {
       const bool is_mx = converter.text == "mx" || converter.text == "quantize.linear.mx";

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "readers/training/scenario_draft.hpp"
@@ -146,6 +147,9 @@ std::string optimizer_word(const TrainerSettings& settings, std::string_view key
 /// Adds problems for batches and accumulations that are too large for a scenario.
 void check_job_numbers(TrainerSettings& settings, long long batch, long long accumulate);
 
+/// The recipe of fp8 in Megatron-LM's settings; empty if the job has another precision.
+std::string fp8_recipe(TrainerSettings& settings, std::string_view precision);
+
 /// Whether linear layers run in nvfp4, Megatron-Core's only format of 4 bits.
 bool reads_fp4(TrainerSettings& settings);
 /// What Megatron's selective recomputation recomputes, as job.recompute_modules; empty: its default.
@@ -160,6 +164,13 @@ std::string cuda_graphs_word(TrainerSettings& settings);
 /// Arguments of Megatron-LM for those of a YAML file. Keys of NeMo and Megatron-Bridge, which are in groups,
 /// get the names of Megatron-LM's arguments; what describes no step is left out.
 ArgumentSettings megatron_arguments(const ArgumentSettings& arguments);
+
+/// The model of the recipe or of the file that settings without sizes name, as those of Primus and
+/// Megatron-Bridge; empty: none that gradway ships.
+std::string model_named_in(const SettingsFile& file, const DraftOptions& options);
+
+/// The numbers of zeros and ones in a list of Python such as ([0]*3+[1]*58); zeros if it is another.
+std::pair<int, int> zeros_and_ones(std::string text);
 
 /// GPUs and batches of a job; zero after a problem.
 struct DeepSpeedBatch {

@@ -374,6 +374,11 @@ HostOperation host_operation(const Platform& platform, const Calibration& calibr
   return {eager_operation, From::assumed};
 }
 
+Seconds time_of_operation(const Scenario& scenario, const Operation& operation) {
+  return pause_of_operation +
+         OperationTimes{scenario, scenario.platform.gpu_models.front()}.at_full_clocks(operation);
+}
+
 Seconds input_copy_time(const Scenario& scenario, int batch) {
   const Routes routes{scenario.platform};
   const auto path = path_from_host(routes, scenario.platform, 0);

@@ -82,6 +82,9 @@ EagerSettings eager_settings(const Scenario& scenario, int batch);
 /// @throws ConfigError if the anchor is shorter than input copy and optimizer
 ComputeCosts compute_costs(const Scenario& scenario, const WaitRatio& waiting = {});
 
+/// Time of a single operation on the scenario's GPU at its full clocks, with the pause before it.
+Seconds time_of_operation(const Scenario& scenario, const Operation& operation);
+
 /// Time to copy the input of `batch` samples on an otherwise idle platform.
 Seconds input_copy_time(const Scenario& scenario, int batch);
 

@@ -290,6 +290,16 @@ std::filesystem::path find_name(DataKind kind, const std::string& name, const Da
   return Lookup{FoundFile{scenario, scenario}, data}.find(kind, name, where).path;
 }
 
+std::optional<std::filesystem::path> model_file_of(const std::string& argument, const DataPath& data) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(argument, ignored))
+    return is_model_file(argument) ? std::optional{std::filesystem::path{argument}} : std::nullopt;
+  const Lookup lookup{data};
+  if (lookup.known_file(DataKind::scenario, argument)) return std::nullopt;
+  const auto model = lookup.known_file(DataKind::model, argument);
+  return model ? std::optional{model->path} : std::nullopt;
+}
+
 std::string gpu_of_platform(const std::string& platform, const DataPath& data) {
   return Lookup{data}.gpu_of(platform);
 }

@@ -140,6 +140,10 @@ void check_text(DataKind kind, const std::string& text);
 std::filesystem::path find_name(DataKind kind, const std::string& name, const DataPath& data,
                                 const Where& where = {}, const std::string& scenario = {});
 
+/// The file of the model that an argument means: a file with the keys of a model, or a name that a model has
+/// and no scenario. None if it means a scenario, or nothing.
+std::optional<std::filesystem::path> model_file_of(const std::string& argument, const DataPath& data);
+
 /// The GPU that a platform names; "" if its file has an error.
 std::string gpu_of_platform(const std::string& platform, const DataPath& data);
 

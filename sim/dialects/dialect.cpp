@@ -16,6 +16,7 @@ namespace tables {
 extern const std::string_view torchtitan;
 extern const std::string_view megatron;
 extern const std::string_view deepspeed;
+extern const std::string_view finetuning;
 extern const std::string_view hugging_face;
 extern const std::string_view foreign_words;
 }  // namespace tables
@@ -90,6 +91,11 @@ const Dialect& dialects::deepspeed() {
   return dialect;
 }
 
+const Dialect& dialects::finetuning() {
+  static const auto dialect = dialect_in(tables::finetuning);
+  return dialect;
+}
+
 const Dialect& dialects::hugging_face() {
   static const auto dialect = dialect_in(tables::hugging_face);
   return dialect;
@@ -133,7 +139,8 @@ bool has_needed(const TrainerSetting& setting, const std::function<std::string(s
 }
 
 std::string hint_for_trainer_key(std::string_view key) {
-  for (const auto* dialect : {&dialects::torchtitan(), &dialects::megatron(), &dialects::deepspeed()}) {
+  for (const auto* dialect :
+       {&dialects::torchtitan(), &dialects::megatron(), &dialects::deepspeed(), &dialects::finetuning()}) {
     const auto is_meant = [&](const TrainerSetting& setting) {
       const auto name = setting.theirs.substr(setting.theirs.rfind('.') + 1);
       return !setting.hint.empty() && name == key;

@@ -79,6 +79,7 @@ namespace dialects {
 const Dialect& torchtitan();
 const Dialect& megatron();
 const Dialect& deepspeed();
+const Dialect& finetuning();
 const Dialect& hugging_face();
 }  // namespace dialects
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "sim/base/printable.hpp"
 #include "sim/files/settings_file.hpp"
@@ -210,7 +215,8 @@ class ShellText {
     return false;
   }
 
-  /// Expands $NAME, ${NAME} and ${NAME:-otherwise}; everything else is kept as written.
+  /// Expands $NAME, ${NAME}, ${NAME:-otherwise}, $((A * B)) and $(expr A / B) with two numbers or variables;
+  /// everything else is kept as written.
   void expand(Word& word) {
     const auto start = at_++;
     const char open = at_ < end_ ? text_[at_] : ' ';
@@ -230,7 +236,9 @@ class ShellText {
     if (open == '{' && inner.ends_with('}')) inner.remove_suffix(1);
     const auto mark = std::min(inner.find_first_of(":[-"), inner.size());
     const auto variable = variables_.find(std::string{inner.substr(0, mark)});
-    if (inner.substr(mark).starts_with("[")) {
+    if (open == '(') {
+      word.text += computed(written);
+    } else if (inner.substr(mark).starts_with("[")) {
       word.has_arguments = true;
     } else if (variable != variables_.end()) {
       if (variable->second == "--") word.has_arguments = true;
@@ -248,6 +256,45 @@ class ShellText {
                 "write its value instead");
   }
 
+  /// The result of "$((A * B))" or "$(expr A / B)"; otherwise the text as it is written.
+  std::string computed(std::string_view written) const {
+    std::string inside{written};
+    for (const std::string_view open : {"$((", "$(expr "})
+      if (inside.starts_with(open)) inside.erase(0, open.size());
+    if (inside.size() == written.size()) return inside;
+    std::vector<std::string> terms{""};
+    char sign = ' ';
+    for (const char c : inside) {
+      const bool is_sign = c == '*' || c == '/' || c == '+' || c == '-';
+      if (is_sign && terms.size() > 1) return std::string{written};
+      if (is_sign) {
+        sign = c;
+        terms.emplace_back();
+      } else if (is_letter_of_name(c)) {
+        terms.back() += c;
+      }
+    }
+    if (terms.size() != 2) return std::string{written};
+    const auto left = value_of(terms.front());
+    const auto right = value_of(terms.back());
+    if (!left || !right || (sign == '/' && *right == 0)) return std::string{written};
+    return fmt::format("{}", sign == '*'   ? *left * *right
+                             : sign == '/' ? *left / *right
+                             : sign == '+' ? *left + *right
+                                           : *left - *right);
+  }
+
+  /// The whole number that a word or its variable is, to nine digits.
+  std::optional<std::int64_t> value_of(const std::string& word) const {
+    const auto variable = variables_.find(word);
+    const auto& digits = variable == variables_.end() ? word : variable->second;
+    std::int64_t value = 0;
+    const auto* end = digits.data() + digits.size();
+    const auto [rest, error] = std::from_chars(digits.data(), end, value);
+    if (error != std::errc{} || rest != end || digits.size() > 9) return std::nullopt;
+    return value;
+  }
+
   ArgumentSettings& arguments_;
   std::string_view text_;
   std::size_t at_ = 0;
@@ -256,107 +303,51 @@ class ShellText {
   std::map<std::string, std::string> variables_{};
 };
 
-/// Reads YAML of one 'key: value' per line. Keys may be in groups; values are scalars or lists of scalars.
-class YamlLines {
+/// Puts the values of YAML as arguments: those of groups with their group, lists with their items.
+class YamlArguments {
  public:
-  explicit YamlLines(ArgumentSettings& arguments) : arguments_{arguments} {}
+  explicit YamlArguments(ArgumentSettings& arguments) : arguments_{arguments} {}
 
   void read() {
-    for (const auto& line : lines_of(arguments_.file.text.content)) read(line);
-    finish();
+    const auto yaml = read_yaml_settings(arguments_.file.text);
+    for (const auto& entry : yaml.root.entries) read(entry, "");
   }
 
  private:
-  /// A key without a value on its line: of a group or of a list.
-  struct Open {
-    std::size_t indent = 0;
-    FileSetting setting{};
-  };
-
-  void read(const TextLine& line) {
-    const auto first = line.text.find_first_not_of(blanks_of_lines);
-    if (first == std::string_view::npos || line.text[first] == '#' || line.text.starts_with("---")) return;
-    if (line.text.substr(first).starts_with("- ")) return read_item(line, first);
-    finish();
-    while (!open_.empty() && open_.back().indent >= first) open_.pop_back();
-    const auto colon = line.text.find(':', first);
-    const auto key = line.text.substr(first, std::min(colon, line.text.size()) - first);
-    const FileSetting::Span key_span{line.offset + first, key.size()};
-    std::string name{key};
-    std::ranges::replace(name, '-', '_');
-    if (colon == std::string_view::npos || !is_identifier(name))
-      refuse_at(arguments_.file.text.at(key_span.at, std::max<std::size_t>(1, key_span.length)),
-                "this line is not 'key: value'", "write one argument per line, as in 'num_layers: 24'");
-    const auto from = std::min(line.text.find_first_not_of(blanks_of_lines, colon + 1), line.text.size());
-    const auto value = value_at(line, from);
-    auto setting =
-        value.starts_with('[') && value.ends_with(']') ? list(line, from, value) : scalar(line, from, value);
-    setting.key = std::move(name);
-    setting.key_span = key_span;
-    for (const auto& group : open_) setting.group += (setting.group.empty() ? "" : ".") + group.setting.key;
-    if (!value.empty()) return put(arguments_, std::move(setting));
-    if (open_.size() >= max_setting_depth)
-      refuse_at(arguments_.file.text.at(key_span.at, key_span.length), "too many groups inside each other",
-                fmt::format("the maximum is {}", max_setting_depth));
-    open_.push_back({first, std::move(setting)});
-  }
-
-  /// Reads '- item', of the list whose key is on the line above its first item. Tables in lists are left out.
-  void read_item(const TextLine& line, std::size_t first) {
-    const auto from = line.text.find_first_not_of(blanks_of_lines, first + 1);
-    if (open_.empty() || from == std::string_view::npos)
-      refuse_at(arguments_.file.text.at(line.offset + first, 1), "this item belongs to no list",
-                "write the key of the list on a line above, as in 'cuda_graph_modules:'");
-    open_.back().setting.entries.push_back(scalar(line, from, value_at(line, from)));
-  }
-
-  /// Puts the list whose items were read last.
-  void finish() {
-    if (open_.empty() || open_.back().setting.entries.empty()) return;
-    auto setting = std::move(open_.back().setting);
-    open_.pop_back();
-    setting.kind = FileSetting::Kind::list;
-    const auto& last = setting.entries.back().span;
-    setting.span = {setting.entries.front().span.at, last.at + last.length - setting.entries.front().span.at};
+  void read(const FileSetting& entry, const std::string& group) {
+    auto setting = entry;
+    setting.group = group;
+    std::string_view name = entry.key;
+    name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
+    // "trainer.devices: 8" is 'devices' in the group 'trainer'.
+    if (const auto dot = name.rfind('.'); dot != std::string_view::npos) {
+      setting.group += (group.empty() ? "" : ".") + std::string{name.substr(0, dot)};
+      name.remove_prefix(dot + 1);
+    }
+    setting.key = name;
+    std::ranges::replace(setting.key, '-', '_');
+    const bool is_table = entry.kind == FileSetting::Kind::table;
+    if (is_table) {
+      const auto inner = group.empty() ? setting.key : fmt::format("{}.{}", setting.group, setting.key);
+      for (const auto& inside : entry.entries) read(inside, inner);
+      return;
+    }
+    if (is_environment(setting.key)) return;
+    if (entry.kind == FileSetting::Kind::list) {
+      std::erase_if(setting.entries, [](const FileSetting& item) { return !item.entries.empty(); });
+      std::vector<std::string> items;
+      for (const auto& item : setting.entries) items.push_back(item.text);
+      setting.text = fmt::format("[{}]", fmt::join(items, ", "));
+    }
     put(arguments_, std::move(setting));
   }
 
-  static std::string_view value_at(const TextLine& line, std::size_t from) {
-    auto value = line.text.substr(from);
-    value = value.substr(0, value.starts_with('#') ? 0 : std::min(value.find(" #"), value.size()));
-    return value.substr(0, value.find_last_not_of(blanks_of_lines) + 1);
-  }
-
-  static FileSetting scalar(const TextLine& line, std::size_t from, std::string_view value) {
-    std::string word{value};
-    if (word == "True" || word == "False") word.front() = word == "True" ? 't' : 'f';
-    if (word.size() > 1 && (word.front() == '"' || word.front() == '\'') && word.back() == word.front())
-      word = word.substr(1, word.size() - 2);
-    auto setting = setting_of(std::move(word), {line.offset + from, value.size()});
-    if (setting.text == "null" || setting.text == "None" || setting.text == "~")
-      setting.kind = FileSetting::Kind::null;
-    return setting;
-  }
-
-  /// Reads '[a, b]'.
-  static FileSetting list(const TextLine& line, std::size_t from, std::string_view value) {
-    FileSetting result;
-    result.kind = FileSetting::Kind::list;
-    result.text = value;
-    result.span = {line.offset + from, value.size()};
-    for (std::size_t start = 1; start < value.size();) {
-      const auto end = std::min(value.find(',', start), value.size() - 1);
-      const auto begin = std::min(value.find_first_not_of(blanks_of_lines, start), end);
-      auto item = value.substr(begin, end - begin);
-      item = item.substr(0, item.find_last_not_of(blanks_of_lines) + 1);
-      if (!item.empty()) result.entries.push_back(scalar(line, from + begin, item));
-      start = end + 1;
-    }
-    return result;
+  static bool is_environment(std::string_view key) {
+    return std::ranges::any_of(key, [](char c) { return c >= 'A' && c <= 'Z'; }) &&
+           std::ranges::none_of(key, [](char c) { return c >= 'a' && c <= 'z'; });
   }
 
   ArgumentSettings& arguments_;
-  std::vector<Open> open_{};
 };
 
 }  // namespace
@@ -367,7 +358,7 @@ ArgumentSettings read_argument_settings(TextFile text) {
   ArgumentSettings arguments{{std::move(text), {}}, {}};
   const auto& file = arguments.file.text;
   if (file.name.ends_with(".yaml") || file.name.ends_with(".yml")) {
-    YamlLines{arguments}.read();
+    YamlArguments{arguments}.read();
   } else {
     ShellText{arguments}.read();
   }

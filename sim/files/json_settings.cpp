@@ -144,7 +144,7 @@ class Builder final : public nlohmann::json_sax<Json> {
   int values_ = 0;
 };
 
-/// The text with null for what Python's json writes beyond JSON; as long as the original.
+/// The text with null or 0 for what Python's json writes beyond JSON; as long as the original.
 std::string with_finite_numbers(std::string text) {
   bool is_string = false;
   for (std::size_t offset = 0; offset < text.size(); ++offset) {
@@ -153,9 +153,10 @@ std::string with_finite_numbers(std::string text) {
     else if (text[offset] == '"')
       is_string = !is_string;
     if (is_string) continue;
-    for (const std::string_view word : {"-Infinity", "Infinity"}) {
+    for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
       if (text.compare(offset, word.size(), word) != 0) continue;
-      text.replace(offset, word.size(), "null" + std::string(word.size() - 4, ' '));
+      // "null" is longer than NaN.
+      text.replace(offset, word.size(), word == "NaN" ? "0.0" : "null" + std::string(word.size() - 4, ' '));
     }
   }
   return text;

@@ -49,6 +49,16 @@ SettingsFile read_json_settings(TextFile text);
 /// Reads TOML 1.0. Dates and times are texts. @throws ConfigError for invalid TOML and control characters
 SettingsFile read_toml_settings(TextFile text);
 
+/// Reads the first document of a YAML file whose top level is a map, as PyYAML does: with anchors, merge keys
+/// and tags. @throws ConfigError for invalid YAML and control characters
+SettingsFile read_yaml_settings(TextFile text);
+
+/// Reads what a function of a Python file returns as nested calls with literals: a call is a table of its
+/// named arguments with the called name as its text, arguments without a name have no key. Of a file without
+/// functions: the variables of the module. Nothing is executed.
+/// @param function empty: the only one @throws ConfigError for unknown functions
+SettingsFile read_python_settings(TextFile text, const std::string& function);
+
 /// Arguments of a command line.
 struct ArgumentSettings {
   SettingsFile file;
@@ -57,9 +67,10 @@ struct ArgumentSettings {
 
 /// Reads the arguments of a command line, '--num-layers 24' as num_layers, alone or in a shell script:
 /// through quotes, comments, continued lines, arrays and $variables of the script. A switch is true. All
-/// branches of a script count. A file that ends in .yaml or .yml has lines such as 'num_layers: 24' instead,
-/// in groups or not, and lists such as '[attn, mlp]' or one item per line.
-/// @throws ConfigError for missing closing quotes, invalid lines of YAML, and if there are no arguments
+/// branches of a script count. A file that ends in .yaml or .yml has keys such as 'num_layers' or
+/// '--num-layers' instead, in groups or not. Environment variables, which have no small letters, are left
+/// out.
+/// @throws ConfigError for missing closing quotes, invalid YAML, and if there are no arguments
 ArgumentSettings read_argument_settings(TextFile text);
 
 /// Limits that keep a wrong file from filling memory.

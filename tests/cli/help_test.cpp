@@ -156,7 +156,7 @@ TEST_CASE("bash completes what is typed", "[cli][completion]") {
       {"gradway expl", "explain\n"},
       {"gradway run article/g6", "article/g6e\n"},
       {"gradway run article/g6e --platform aws-p4d.", "aws-p4d.24xlarge\n"},
-      {"gradway import topo x --gpu h100-", "h100-pcie\nh100-sxm\nh100-sxm-96gb\n"},
+      {"gradway import topo x --gpu h100-", "h100-nvl\nh100-pcie\nh100-sxm\nh100-sxm-96gb\n"},
       {"gradway show model llama3_8", "llama3_8b\n"},
       {"gradway run x --set job.gp", "job.gpus=\n"},
       {"gradway run x --set job.precision=b", "bf16\n"},  // readline replaces what stands behind '='

@@ -230,3 +230,18 @@ TEST_CASE("the text part of a model with images is imported", "[cli][import]") {
   CHECK_THAT(imported.errors, Contains("the parts for images and sound are left out"));
   CHECK_THAT(desk.model(), Contains("layers: 2\n"));
 }
+
+TEST_CASE("a key with one value per layer is that value", "[cli][import]") {
+  const Desk desk;
+  const std::string hunyuan =
+      R"("model_type": "hunyuan_v1_moe", "hidden_size": 4096, "intermediate_size": 3072,
+      "num_hidden_layers": 4, "num_attention_heads": 32, "num_key_value_heads": 8, "attention_head_dim": 128,
+      "num_experts": 64, "moe_topk": [8, 8, 8, 8], "num_shared_expert": [1, 1, 1, 1],
+      "moe_intermediate_size": [3072, 3072, 3072, 3072], "use_mixed_mlp_moe": true, "cla_share_factor": 2,
+      "use_qk_norm": true, "vocab_size": 128167, "tie_word_embeddings": true)";
+  CHECK(desk.import(hunyuan + R"(, "use_cla": false)").status == 0);
+  CHECK_THAT(desk.model(), Contains("experts: { number: 64, top_k: 8, mlp: 3072, shared: 1 }\n") &&
+                               Contains("head_size: 128\n"));
+  CHECK_THAT(desk.import(hunyuan + R"(, "use_cla": true)").errors,
+             Contains("gradway computes keys and values in every block"));
+}

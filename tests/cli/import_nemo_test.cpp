@@ -153,9 +153,69 @@ optimizer: adamw_fused
 )"));
 }
 
-TEST_CASE("a list item of YAML without a list is refused", "[cli][import][errors]") {
+TEST_CASE("every style of YAML is read", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = imported(desk, R"(# as in tests of Megatron-LM
+ENV_VARS:
+  CUDA_DEVICE_MAX_CONNECTIONS: 1
+  NCCL_ALGO: Ring
+TEST_TYPE: regular
+sizes: &sizes
+  '--num-layers': 24
+  "--hidden-size" : 2304
+MODEL_ARGS:
+  <<: *sizes
+  --num-attention-heads: 24
+  --seq-length : 2048
+  --vocab-size: 50257
+  --micro-batch-size: !!int 1
+  --global-batch-size: 8
+  --bf16: true
+  --lr-decay-style: >-
+    cosine
+  --data-path: |
+    0.5 /data/a
+    0.5 /data/b
+world_size: 8
+)");
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output, Contains("layers: 24\nheads: 24\nhidden: 2304\nsequence: 2048\n") &&
+                                 Contains("  gpus: 8\n  batch_per_gpu: 1\n  precision: bf16\n"));
+}
+
+TEST_CASE("YAML that is no map of settings is refused", "[cli][import][errors]") {
   const Desk desk;
   CHECK(imported(desk, "- attn\n").errors ==
-        "job.yaml:1:1: error: this item belongs to no list\n    1 | - attn\n      | ^\n"
-        "  hint: write the key of the list on a line above, as in 'cuda_graph_modules:'\n");
+        "job.yaml: error: this YAML is not a map of settings\n"
+        "  hint: expected lines such as 'key: value'\n");
+  CHECK_THAT(imported(desk, "a: 1\nb: {c: 2\n").errors, Contains("error: invalid YAML: "));
+  std::string bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 9; ++i) {
+    const auto last = "*a" + std::to_string(i - 1);
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + last;
+    for (int copy = 1; copy < 9; ++copy) bomb += ", " + last;
+    bomb += "]\n";
+  }
+  CHECK_THAT(imported(desk, bomb).errors, Contains("error: the file has more than "));
+}
+
+TEST_CASE("overrides of a recipe have the model that they name", "[cli][import]") {
+  const Desk desk;
+  const std::string overrides =
+      "    overrides:\n      micro_batch_size: 2\n      global_batch_size: 128\n      seq_length: 8192\n     "
+      " bf16: true\n";
+  const auto outcome =
+      imported(desk,
+               "modules:\n  pre_trainer:\n    framework: megatron\n    config: pre_trainer.yaml\n"
+               "    model: llama3.1_8B.yaml\n" +
+                   overrides + "world_size: 8\n");
+  CHECK(outcome.status == 0);
+  CHECK(outcome.errors.empty());
+  CHECK_THAT(outcome.output,
+             Contains("\nmodel: llama3_8b\n") &&
+                 Contains("  gpus: 8\n  batch_per_gpu: 2\n  precision: bf16\n  accumulate: 8\n"));
+  CHECK(imported(desk, "modules:\n  pre_trainer:\n" + overrides + "world_size: 8\n").errors ==
+        "job.yaml: error: the file does not give the sizes of a model (--num-layers and others)\n"
+        "  hint: if they are in a recipe or another file, name the model with --model; 'gradway list models' "
+        "lists them\n");
 }

@@ -176,7 +176,7 @@ TEST_CASE("wrong properties of a node are refused and leave no file", "[cli][imp
       {{"topo", "topo.txt", "--gpus", "2"},
        "error: 'gradway import topo' does not have '--gpus'\n  hint: it is an option of nccl-topo, "
        "deepspeed, "
-       "torchtitan, megatron\n"},
+       "torchtitan, megatron, trainer\n"},
       {{"topo", "topo.txt", "--in-place"},
        "error: 'gradway import topo' does not have '--in-place'\n  hint: it is an option of nccl-tests and "
        "rccl-tests\n"},
@@ -187,7 +187,7 @@ TEST_CASE("wrong properties of a node are refused and leave no file", "[cli][imp
        "  hint: check whether the file is truncated or was edited by hand\n"},
       {{"nccl-topo", "sm.xml", "-o", "x.yaml"},
        "sm.xml:1:2: error: the file contains the compute capability of the GPUs, 9.0, but not their name\n"
-       "    1 | <system>\n      |  ^~~~~~\n  hint: give --gpu with one of: h100"},
+       "    1 | <system>\n      |  ^~~~~~\n  hint: give --gpu with one of: gh200, h100"},
       {{"nccl-topo", "graph.xml", "-o", "x.yaml"},
        "graph.xml:1:2: error: the file contains graphs, which do not describe a platform\n"
        "    1 | <graphs><graph id=\"0\" pattern=\"4\" nchannels=\"0\"/></graphs>\n      |  ^~~~~~\n"

@@ -97,7 +97,7 @@ TEST_CASE("a wrong import is refused and leaves no file", "[cli][import]") {
       {{"kinetto", "trace.json", "-o", "x.yaml"},
        "error: there is no import format 'kinetto'\n  hint: did you mean 'kineto'?\n"},
       {{"pprof", "trace.json", "-o", "x.yaml"},
-       "error: there is no import format 'pprof'\n  hint: known: probe, hf, topo, nsys, kineto and 10 "
+       "error: there is no import format 'pprof'\n  hint: known: probe, hf, topo, nsys, kineto and 11 "
        "more\n"},
       {{"kineto", "nope.json", "-o", "x.yaml"}, "nope.json: error: there is no such file\n"},
       {{"kineto", "cut.json", "-o", "x.yaml"},
@@ -108,8 +108,8 @@ TEST_CASE("a wrong import is refused and leaves no file", "[cli][import]") {
        "error: unexpected argument 'other.json' of 'gradway import'\n  hint: see 'gradway import --help'\n"},
       {{"kineto", "-o", "x.yaml"},
        "error: 'gradway import' needs FILE\n"
-       "  hint: file to import, plain or compressed by gzip; several for nccl-tests, rccl-tests and nccl-log "
-       "(see "
+       "  hint: file to import, plain or compressed by gzip; several for nccl-tests, rccl-tests, nccl-log "
+       "and trainer (see "
        "'gradway import "
        "--help')\n"},
       {{"kineto", "trace.json", "-o", "x.yaml", "--step-time", "39"},

@@ -225,3 +225,92 @@ TEST_CASE("torchtitan's validation and its optimizer in the backward pass are re
   CHECK_THAT(with("[optimizer]\nearly_step_in_backward = true\n"),
              Contains("  optimizer_in_backward: true\n"));
 }
+
+TEST_CASE("flavors of torchtitan are the models that gradway ships", "[cli][import]") {
+  using Row = std::tuple<std::string, std::string, std::string>;
+  const auto [name, flavor, model] = GENERATE(values<Row>({
+      {"llama3", "8B", "llama3_8b"},
+      {"llama3", "405B", "llama3_405b"},
+      {"qwen3", "1.7B", "qwen3_1b7"},
+      {"qwen3", "0.6B", "qwen3_0b6"},
+      {"deepseek_v3", "671B", "deepseek_v3"},
+      {"llama4", "17bx128e", "llama4_maverick"},
+  }));
+  CAPTURE(name, flavor);
+  const Desk desk;
+  const auto outcome = desk.import(
+      "torchtitan",
+      "[model]\nname = \"" + name + "\"\nflavor = \"" + flavor + "\"\n[training]\nlocal_batch_size = 1\n",
+      {"--platform", "dgx-h100", "--gpus", "8"});
+  CHECK_THAT(outcome.output, Contains("\nmodel: " + model + "\n"));
+}
+
+TEST_CASE("fp8 of torchtitan of 2024 is read", "[cli][import]") {
+  const Desk desk;
+  CHECK_THAT(
+      desk.import("torchtitan", "[training]\nbatch_size = 2\nfp8_linear = \"dynamic\"\n", of_text).output,
+      Contains("  precision: fp8\n"));
+}
+
+TEST_CASE("a configuration of torchtitan's Python registry becomes a scenario", "[cli][import]") {
+  const Desk desk;
+  desk.folder.write("config_registry.py", R"(from torchtitan.config import TrainingConfig, ParallelismConfig
+from . import model_registry
+
+
+def llama3_debugmodel() -> Trainer.Config:
+    return Trainer.Config(
+        model_spec=model_registry("debugmodel"),
+        training=TrainingConfig(local_batch_size=8, seq_len=2048, steps=10),
+    )
+
+
+def llama3_8b() -> Trainer.Config:
+    """8B."""
+    return Trainer.Config(
+        model_spec=model_registry("8B"),  # flavor
+        optimizer=OptimizersContainer.Config(lr=3e-4),
+        training=TrainingConfig(local_batch_size=1, seq_len=8192, steps=1000),
+        activation_checkpoint=ActivationCheckpointConfig(mode="selective", selective_ac_option="op"),
+    )
+
+
+def llama3_405b() -> Trainer.Config:
+    config = llama3_8b()
+    config.model_spec = model_registry("405B")
+    config.training.local_batch_size = 2
+    config.parallelism = ParallelismConfig(tensor_parallel_degree=8)
+    return config
+)");
+  const auto of = [&](const std::vector<std::string>& options) {
+    return desk.run(
+        with({"import", "torchtitan", "config_registry.py", "--platform", "aws-p5.48xlarge", "--gpus", "64"},
+             options));
+  };
+  CHECK(of({"--config", "llama3_8b"}).output == R"(schema: 1
+source: >-
+  torchtitan's settings in config_registry.py
+model: llama3_8b
+platform: aws-p5.48xlarge
+job:
+  gpus: 64
+  batch_per_gpu: 1
+  precision: bf16
+  sequence: 8192
+  recompute: selective_op
+  clip_grad_norm: true
+strategy:
+  kind: fsdp
+  param_dtype: bf16
+  reduce_dtype: fp32
+optimizer: adamw_fused
+)");
+  CHECK_THAT(of({"--config", "llama3_405b"}).output,
+             Contains("model: llama3_405b\n") && Contains("  batch_per_gpu: 2\n") &&
+                 Contains("  sequence: 8192\n  recompute: selective_op\n") &&
+                 Contains("parallel:\n  tensor: 8\n"));
+  CHECK(of({}).errors ==
+        "config_registry.py: error: the file has several configurations\n"
+        "  hint: name one with --config: llama3_debugmodel, llama3_8b, llama3_405b\n");
+  CHECK(of({"--config", "llama3_9b"}).status == 2);
+}

@@ -314,7 +314,7 @@ TEST_CASE("a trainer's file that contradicts itself or leaves too much open is r
        "a = 1\n",
        {"--batch", "4"},
        "error: 'gradway import torchtitan' does not have '--batch'\n  hint: it is an option of kineto, "
-       "nsys, chakra, deepspeed\n"},
+       "nsys, chakra, deepspeed, trainer\n"},
   }));
   CAPTURE(row.text);
   const auto outcome = desk.import(row.format, row.text, with(row.options, {"-o", "x.yaml"}));

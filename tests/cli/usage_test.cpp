@@ -116,7 +116,7 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
        "  hint: use it with 'gradway show plan SCENARIO --set KEY=VALUE'\n"},
       {{"list", "modles"}, "error: there is no list of 'modles'\n  hint: did you mean 'models'?\n"},
       {{"compare", "article/p4d"},
-       "error: 'gradway compare' needs --platforms or --gpu\n"
+       "error: 'gradway compare' needs --platforms or --gpu, or a second file\n"
        "  hint: such as \"--platforms 'aws-*'\" or '--gpu h100' (see 'gradway compare --help')\n"},
       {{"compare", "article/p4d", "--platforms", "awz-*"},
        "error: no platform matches '--platforms awz-*', and no GPU of one\n"
@@ -134,7 +134,7 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
        "  hint: did you mean 'llama3_8b', 'llama3_70b', 'llama3_2_1b' or 'llama3_2_3b'?\n"},
       {{"import", "topo", GRADWAY_SOURCE_DIR "/tests/readers/data/topo-4x-h200.txt", "--gpu", "h100"},
        "error: unknown GPU in '--gpu h100'\n"
-       "  hint: did you mean 'h100-sxm', 'h100-pcie' or 'h100-sxm-96gb'?\n"},
+       "  hint: did you mean 'h100-nvl', 'h100-sxm', 'h100-pcie' or 'h100-sxm-96gb'?\n"},
       {{"sweep", "article/g6e", "--vary", "job.gpus=8..1"},
        "error: '--vary job.gpus' has the range '8..1', which ends before it begins\n  hint: write '1..8'\n"},
       {{"sweep", "article/g6e", "--vary", "job.gpus=1..2000000"},

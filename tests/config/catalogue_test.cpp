@@ -85,7 +85,7 @@ TEST_CASE("every shipped GPU obeys the laws of its kind", "[config][catalogue]")
     CAPTURE(name);
     CHECK_THAT(gpu.source, Contains(gpu.is_amd() ? "AMD" : "NVIDIA"));
     CHECK((gpu.is_amd() || gpu.compute_capability >= 70));
-    CHECK(gpu.compute_capability <= 120);
+    CHECK(gpu.compute_capability <= 121);
     const auto fp32 = peak(gpu, Precision::fp32);
     const auto tf32 = peak(gpu, Precision::tf32);
     const auto fp16 = peak(gpu, Precision::fp16);
@@ -95,18 +95,18 @@ TEST_CASE("every shipped GPU obeys the laws of its kind", "[config][catalogue]")
     const bool has_tf32 = gpu.compute_capability >= 80;
     CHECK((tf32 > 0) == has_tf32);
     CHECK(peak(gpu, Precision::bf16) == (has_tf32 || gpu.is_amd() ? fp16 : 0));
-    CHECK(gpu.is_amd() == gpu.attention_efficiency.has_value());
+    CHECK((!gpu.is_amd() || gpu.attention_efficiency.has_value()));
     if (tf32 > 0) {
       CHECK(tf32 >= fp32);
       CHECK(fp16 / tf32 == Approx(2).epsilon(0.02));
     }
     for (std::size_t p = 0; p < precision_count; ++p) {
       CHECK(gpu.peak[p].has_value() == (gpu.matrix_efficiency[p] > 0));
-      CHECK(gpu.matrix_efficiency[p] < 1);
+      CHECK(gpu.matrix_efficiency[p] <= 1);
     }
     CHECK(gpu.memory_efficiency < 1);
     CHECK(gpu.widen_efficiency <= gpu.memory_efficiency);
-    CHECK(gpu.memory_bandwidth >= 300_GBps);
+    CHECK(gpu.memory_bandwidth >= 270_GBps);
     CHECK(gpu.memory_bandwidth <= 8000_GBps);
     CHECK(gpu.memory >= 10_GB);
     CHECK(gpu.memory <= 310_GB);
@@ -154,6 +154,11 @@ TEST_CASE("the label between GPUs is that of `nvidia-smi topo -m`", "[config][ca
                                          {"aws-g7e.48xlarge", "PIX", "SYS"},
                                          {"gcp-g2-standard-96", "NODE", "SYS"},
                                          {"workstation-4x-rtx-4090", "NODE", "NODE"},
+                                         {"workstation-4x-rtx-5090", "NODE", "NODE"},
+                                         {"hgx-8x-h800", "NV8", "NV8"},
+                                         {"hgx-8x-a800", "NV8", "NV8"},
+                                         {"hgx-8x-h20", "NV18", "NV18"},
+                                         {"pcie-4x-h100-nvl", "NV12", "SYS"},
                                          {"azure-nc96ads-a100-v4", "NV12", "SYS"},
                                          {"aws-p3dn.24xlarge", "NV1", "SYS"},
                                          {"azure-nd40rs-v2", "NV1", "SYS"}}));
@@ -230,15 +235,16 @@ TEST_CASE("NICs carry what the cloud sells, less the overhead of their network",
 }
 
 TEST_CASE("NICs with GPUDirect share a switch with their GPU", "[config][catalogue]") {
-  // Elsewhere NCCL would not use it. On a GB200 or GB300 they hang on the CPU, as NCCL's later releases know.
+  // Elsewhere NCCL would not use it. Beside a Grace CPU they hang on it, as NCCL's later releases know.
   for (const auto& name : list_names(DataKind::platform, DataPath{{root}})) {
     const auto platform = one_node(name);
     const bool has_gpudirect = platform.network && platform.network->gpudirect;
     const bool one_nic_a_gpu = has_gpudirect && static_cast<std::size_t>(std::ranges::count(
                                                     platform.devices, DeviceKind::nic, &Device::kind)) >=
                                                     platform.gpus.size();  // of all its nodes
-    if (!one_nic_a_gpu || name.find("gb200") != std::string::npos || name.find("gb300") != std::string::npos)
-      continue;
+    const bool has_grace = std::ranges::count(platform.links, LinkKind::c2c, &Link::kind) > 0 ||
+                           name.find("gb200") != std::string::npos;
+    if (!one_nic_a_gpu || has_grace) continue;
     CAPTURE(name);
     const Routes routes{platform};
     for (const auto gpu : routes.on_node(0, DeviceKind::gpu)) {

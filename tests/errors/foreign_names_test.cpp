@@ -8,6 +8,7 @@
 
 #include "sim/config/config.hpp"
 #include "sim/config/yaml/foreign_names.hpp"
+#include "sim/dialects/model_names.hpp"
 #include "tests/support/config_files.hpp"
 
 using namespace gradway;
@@ -202,7 +203,6 @@ TEST_CASE("variables of NCCL that gradway does not model are not guessed as othe
 }
 
 TEST_CASE("names of Hugging Face lead to models", "[errors][names]") {
-  using config::models_alike;
   const auto known = list_names(DataKind::model, data);
   const auto [name, expected] = GENERATE(table<std::string, std::string>({
       {"meta-llama/Meta-Llama-3-8B", "llama3_8b"},

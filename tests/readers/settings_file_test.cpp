@@ -103,6 +103,7 @@ TEST_CASE("JSON is read with the places of its values", "[import]") {
 TEST_CASE("numbers without an end, which Python writes into JSON, are no values", "[import]") {
   CHECK(json("{\"a\": [0.0, Infinity, -Infinity], \"b\": \"Infinity\"}") ==
         "{a=[0.0@1:8 Infinity@1:13 -Infinity@1:23] b='Infinity'@1:40}");
+  CHECK(json("{\"a\": [NaN, 1]}") == "{a=[NaN@1:8 1@1:13]}");
 }
 
 TEST_CASE("JSON that cannot be read is refused at its place", "[import][errors]") {

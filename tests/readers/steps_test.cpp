@@ -245,3 +245,60 @@ TEST_CASE("a long list that is copied to the GPU does not give the batch", "[imp
   step.insert(step.begin() + 1, list);
   CHECK(import_text(trace_of(step).json()).profile.batch == 4);
 }
+
+TEST_CASE("of several micro-steps before an optimizer step, the last one is the model", "[import]") {
+  const auto step = small_step();
+  auto twice = step;
+  twice.insert(twice.begin() + 5, step.begin(), step.begin() + 5);
+  const auto once = import_loop(step).profile;
+
+  ImportOptions options;
+  options.step_time = Seconds{0.72e-3};
+  const auto imported = import_loop(twice, {}, options);
+
+  const auto& profile = imported.profile;
+  check_times(profile, step);
+  CHECK(phases_of(profile) == phases_of(once));
+  CHECK(profile.gradients.size() == once.gradients.size());
+  CHECK(profile.batch == 4);
+  // The measured step has both micro-steps.
+  CHECK(profile.step_time->value() > 0.36e-3);
+  CHECK(profile.step_time->value() < 0.45e-3);
+  REQUIRE(imported.warnings.size() == 1);
+  CHECK(imported.warnings[0] ==
+        "2 forward and backward passes come before one step of the optimizer: the model is the last of them "
+        "with the optimizer; set 'job.accumulate: 2' in the scenario");
+}
+
+TEST_CASE("steps of the profiler that are micro-steps are one step of the optimizer", "[import]") {
+  const Loop every_other{
+      .steps = 6, .marks_steps = true, .edit = [](int number, std::vector<Made>& launches) {
+        if (number % 2 == 0) launches.pop_back();
+      }};
+
+  const auto imported = import_loop(small_step(), every_other);
+
+  check_times(imported.profile, small_step());
+  REQUIRE(imported.warnings.size() == 1);
+  CHECK_THAT(imported.warnings[0], Catch::Matchers::Contains("set 'job.accumulate: 2'"));
+}
+
+TEST_CASE("the collectives of DDP are taken out of a trace", "[import]") {
+  const auto step = small_step();
+  auto reduced = step;
+  auto all_reduce = step[4];
+  all_reduce.gradient.clear();
+  all_reduce.op = {"c10d::allreduce_"};
+  all_reduce.kernel.name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+  all_reduce.kernel.stream = 20;
+  reduced.insert(reduced.begin() + 5, all_reduce);
+  auto trace = trace_of(reduced);
+  trace.annotation("DistributedDataParallel.forward", 1, 2);
+
+  const auto imported = import_text(trace.json());
+
+  CHECK(phases_of(imported.profile) == phases_of(import_loop(step).profile));
+  REQUIRE(!imported.warnings.empty());
+  CHECK_THAT(imported.warnings.back(),
+             Catch::Matchers::StartsWith("the trace is of DDP: its collectives are taken out"));
+}

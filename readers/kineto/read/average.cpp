@@ -48,7 +48,8 @@ std::vector<std::size_t> largest_group(std::span<const TracedStep> steps) {
 void warn_of_others(std::span<const TracedStep> steps, const std::vector<std::size_t>& used,
                     std::vector<std::string>& warnings) {
   const auto complete = std::ranges::count_if(steps, &TracedStep::is_complete);
-  const auto incomplete = static_cast<std::ptrdiff_t>(steps.size()) - complete;
+  const auto incomplete = std::ranges::count_if(
+      steps, [](const TracedStep& step) { return !step.is_complete && step.passes > 0; });
   if (incomplete > 0) warnings.push_back(fmt::format("ignored incomplete steps: {}", incomplete));
   const auto different = complete - static_cast<std::ptrdiff_t>(used.size());
   if (used.size() == 1 && complete > 1) {

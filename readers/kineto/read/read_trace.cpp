@@ -268,6 +268,8 @@ class Collector final : public TraceSink {
   void notice_distributed(const std::string& name) {
     static constexpr std::array<std::string_view, 5> starts{
         "c10d::", "nccl:", "DistributedDataParallel.", "FullyShardedDataParallel.", "torch.distributed.ddp."};
+    // Above all that of DDP, whose collectives can be taken out.
+    if (name.starts_with("DistributedDataParallel.")) trace_.distributed.clear();
     if (starts_with_any(name, starts)) notice("'" + name + "'");
   }
   void notice(const std::string& evidence) {

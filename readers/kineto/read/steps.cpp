@@ -44,38 +44,41 @@ std::ptrdiff_t count_within(const std::vector<Span>& spans, const Span& step) {
       spans, [&](const Span& span) { return span.start >= step.start && span.end() <= step.end(); });
 }
 
-struct Cut {
-  std::vector<Span> steps;
-  bool by_profiler = false;
-};
-
-Cut cut(const Trace& trace, const std::vector<Span>& optimizers) {
+/// The steps as spans of time: those that the profiler marked, unless they are not those of the optimizer.
+std::vector<Span> cut(const Trace& trace, std::vector<TracedLaunch>& launches,
+                      const std::vector<Span>& optimizers) {
   std::vector<Span> marked(trace.profiler_steps.begin(), trace.profiler_steps.end());
   std::ranges::sort(marked, {}, &Span::start);
   const auto holds = [&](const Span& step) { return count_within(optimizers, step); };
+  // The trace may begin or end in a step; others without a step of the optimizer are micro-steps.
+  const auto is_micro_step = [&](const Span& step) {
+    const bool is_at_end = &step == &marked.front() || &step == &marked.back();
+    return !is_at_end && holds(step) == 0 && has_backward(between(launches, step.start, step.end()));
+  };
   if (std::ranges::any_of(marked, [&](const Span& step) { return holds(step) == 1; }) &&
-      std::ranges::none_of(marked, [&](const Span& step) { return holds(step) > 1; }))
-    return {std::move(marked), true};
-  Cut result;
+      std::ranges::none_of(marked, [&](const Span& step) { return holds(step) > 1 || is_micro_step(step); }))
+    return marked;
+  std::vector<Span> steps;
   auto begin = std::numeric_limits<std::int64_t>::min() / 2;
   for (const auto& optimizer : optimizers) {
-    result.steps.push_back({begin, optimizer.end() - begin});
+    steps.push_back({begin, optimizer.end() - begin});
     begin = optimizer.end();
   }
-  return result;
+  return steps;
 }
 
-/// Assigns each launch its phase. @return the number of backward passes: kernels of the main thread separate
-/// them.
-int assign_phases(const TracedStep& step) {
+/// Assigns each launch its phase. @return when each backward pass ends: kernels of the main thread separate
+/// them
+std::vector<std::int64_t> assign_phases(const TracedStep& step) {
   std::int64_t backward_end = std::numeric_limits<std::int64_t>::max();
-  int passes = 0;
+  std::vector<std::int64_t> ends;
   bool is_new_pass = true;
   for (auto& launch : step.launches) {
     if (launch.in_backward) {
       launch.phase = ProfiledPhase::backward;
       backward_end = launch.call->end();
-      if (is_new_pass) ++passes;
+      if (is_new_pass) ends.emplace_back();
+      ends.back() = backward_end;
       is_new_pass = false;
     } else if (launch.is_main_thread && launch.activity->kind == TracedActivity::Kind::kernel) {
       is_new_pass = true;
@@ -85,7 +88,18 @@ int assign_phases(const TracedStep& step) {
     if (launch.in_backward) continue;
     launch.phase = launch.call->start >= backward_end ? ProfiledPhase::optimizer : ProfiledPhase::forward;
   }
-  return passes;
+  return ends;
+}
+
+/// When a backward pass whose last launch ended at `from` has accumulated its gradients, at most `until`.
+std::int64_t end_of_gradients(const Trace& trace, std::int64_t from, std::int64_t until) {
+  auto end = from;
+  for (const auto& operation : trace.operations) {
+    if (operation.start < from || operation.start >= until) continue;
+    if (trace.signatures[operation.signature].name.find("AccumulateGrad") != std::string::npos)
+      end = std::max(end, std::min(until, operation.end()));
+  }
+  return end;
 }
 
 bool has_phase(const TracedStep& step, ProfiledPhase phase) {
@@ -111,30 +125,55 @@ std::vector<TracedStep> find_steps(const Trace& trace, std::vector<TracedLaunch>
         "record whole training steps: forward, backward and optimizer.step()");
     return {};
   }
-  const auto [spans, by_profiler] = cut(trace, optimizers);
   std::vector<TracedStep> steps;
-  int most_passes = 0;
-  bool lacks_optimizer = false;
-  for (const auto& span : spans) {
+  for (const auto& span : cut(trace, launches, optimizers)) {
     TracedStep step{span.start, span.end(), between(launches, span.start, span.end())};
-    most_passes = std::max(most_passes, assign_phases(step));
-    const bool has_optimizer = count_within(optimizers, span) == 1;
-    lacks_optimizer = lacks_optimizer || (!has_optimizer && has_backward(step.launches));
-    step.is_complete =
-        has_optimizer && has_phase(step, ProfiledPhase::forward) && has_backward(step.launches);
+    step.passes = static_cast<int>(assign_phases(step).size());
+    step.is_complete = count_within(optimizers, span) == 1 && has_phase(step, ProfiledPhase::forward) &&
+                       has_backward(step.launches);
     steps.push_back(step);
   }
-  if (most_passes > 1 || (by_profiler && lacks_optimizer)) {
-    add(problems, file,
-        most_passes > 1
-            ? fmt::format("{} forward and backward passes come before one step of the optimizer", most_passes)
-            : "some steps have a backward pass but no step of the optimizer",
-        "record the model without gradient accumulation; 'job.accumulate' of a scenario adds it");
-  } else if (std::ranges::none_of(steps, &TracedStep::is_complete)) {
+  if (std::ranges::none_of(steps, &TracedStep::is_complete))
     add(problems, file, "the trace has no complete training step",
         "record at least two whole steps: forward, backward and optimizer.step()");
-  }
   return steps;
+}
+
+std::vector<TracedStep> micro_steps(const Trace& trace, std::vector<TracedStep> steps, const Where& file,
+                                    std::vector<Problem>& problems) {
+  std::vector<TracedStep> divided;
+  int different = 0;
+  for (auto& step : steps) {
+    const auto first = divided.size();
+    const auto ends = assign_phases(step);
+    auto begin = step.begin;
+    for (std::size_t pass = 0; pass + 1 < ends.size(); ++pass) {
+      const auto rest = std::ranges::lower_bound(step.launches, ends[pass], {}, call_start);
+      const auto count = static_cast<std::size_t>(rest - step.launches.begin());
+      const auto end = end_of_gradients(trace, ends[pass], rest->call->start);
+      divided.push_back({begin, end, step.launches.first(count), false, 0});
+      step.launches = step.launches.subspan(count);
+      begin = end;
+    }
+    step.begin = begin;
+    divided.push_back(step);
+    const auto forward_launches = [](const TracedStep& part) {
+      return std::ranges::count(part.launches, ProfiledPhase::forward, &TracedLaunch::phase);
+    };
+    for (auto i = first; i < divided.size(); ++i) assign_phases(divided[i]);
+    // The first micro-step of a trace may be cut, and that of a step prepares more than the others.
+    if (ends.size() < 2) continue;
+    const auto last = static_cast<double>(forward_launches(divided.back()));
+    const auto before = static_cast<double>(forward_launches(divided[divided.size() - 2]));
+    constexpr double alike = 1.25;
+    if (step.is_complete && (last > alike * before || before > alike * last)) different = step.passes;
+  }
+  if (different > 0)
+    add(problems, file,
+        fmt::format("{} backward passes of different forward passes come before one step of the optimizer",
+                    different),
+        "capture the program instead, which needs no trace: docs/my-program.md");
+  return divided;
 }
 
 }  // namespace gradway

@@ -45,6 +45,9 @@ struct TracedStep {
   std::int64_t end = 0;
   std::span<TracedLaunch> launches;
   bool is_complete = false;  ///< It has a forward pass, a backward pass and an optimizer step.
+  /// Forward and backward passes since the previous step of the optimizer. 0: an earlier micro-step of a step
+  /// that was divided.
+  int passes = 1;
 };
 
 /// Divides launches into steps and assigns their phases.
@@ -56,6 +59,12 @@ struct TracedStep {
 /// @param trace   named in messages. @param problems receives what makes the trace unusable.
 std::vector<TracedStep> find_steps(const Trace& trace, std::vector<TracedLaunch>& launches, const Where& file,
                                    std::vector<Problem>& problems);
+
+/// Divides steps with several forward and backward passes into their micro-steps; the last one has the
+/// optimizer and is complete if the step is. A problem if the passes of a step launch different kernels, as
+/// those of several losses do.
+std::vector<TracedStep> micro_steps(const Trace& trace, std::vector<TracedStep> steps, const Where& file,
+                                    std::vector<Problem>& problems);
 
 /// Launches and times of a step, averaged over the steps that launch the same kernels.
 struct AveragedSteps {

@@ -21,7 +21,27 @@ bool is_of_ddp(std::string_view operation) {
   return std::ranges::any_of(parts_of_ddp, [&](auto prefix) { return operation.starts_with(prefix); });
 }
 
+/// Whether tensor, pipeline and expert parallelism, sharding or context parallelism may use it.
+bool is_of_divided_models(std::string_view kernel) {
+  const auto kind = collective_kind(kernel);
+  return kind != CollectiveKind::all_reduce && kind != CollectiveKind::broadcast;
+}
+
 }  // namespace
+
+bool is_of_ddp_alone(const Trace& trace) {
+  if (trace.distributed.empty() || trace.devices.size() > 1 || trace.processes.size() > 1) return false;
+  const bool has_ddp = std::ranges::any_of(trace.signatures, [](const Signature& signature) {
+    return signature.name.find("DistributedDataParallel") != std::string::npos ||
+           signature.name.find("ddp.reducer") != std::string::npos ||
+           signature.name.find("distributed::reducer") != std::string::npos;
+  });
+  const bool has_marks = has_ddp || trace.distributed.find("DistributedDataParallel") != std::string::npos;
+  return has_marks && std::ranges::none_of(trace.activities, [&](const TracedActivity& activity) {
+           const auto& name = trace.names.text(activity.name);
+           return is_collective(name) && is_of_divided_models(name);
+         });
+}
 
 bool copies_out_of_buckets(const Trace& trace) {
   return std::ranges::any_of(trace.signatures, [](const Signature& signature) {

@@ -14,6 +14,10 @@ namespace gradway {
 /// @param alone durations of activities without contention with collectives, by start, in nanoseconds
 Trace without_ddp(Trace trace, const std::unordered_map<std::int64_t, std::int64_t>& alone);
 
+/// Whether a trace is of DDP on one GPU of the trace's process, and of no other division of the model: its
+/// collectives are reductions and broadcasts.
+bool is_of_ddp_alone(const Trace& trace);
+
 /// Whether DDP copies reduced gradients out of its buckets: gradients are not views into them.
 bool copies_out_of_buckets(const Trace& trace);
 

@@ -17,6 +17,7 @@
 #include "sim/config/yaml/disk.hpp"
 #include "sim/config/yaml/foreign_names.hpp"
 #include "sim/config/yaml/problems.hpp"
+#include "sim/dialects/model_names.hpp"
 
 namespace gradway::config {
 namespace {
@@ -327,6 +328,11 @@ FoundFile find_file(DataKind kind, const std::string& file, const Lookup& lookup
 FoundFile find_file(DataKind kind, const std::string& file, const DataPath& data, const Where& where,
                     const fs::path& from) {
   return find_file(kind, file, Lookup{data}, where, from);
+}
+
+bool is_model_file(const fs::path& file) {
+  const auto keys = top_keys(file);
+  return has_marks(keys, place_of(DataKind::model)) && !keys.contains("model") && !keys.contains("platform");
 }
 
 std::vector<std::string> scenario_files(const fs::path& folder) {

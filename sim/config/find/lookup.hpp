@@ -72,6 +72,9 @@ FoundFile find_file(DataKind kind, const std::string& file, const DataPath& data
 FoundFile find_file(DataKind kind, const std::string& file, const Lookup& lookup, const Where& where,
                     const std::filesystem::path& from);
 
+/// Whether a file describes a model. Captures share keys with scenarios, but name neither model nor platform.
+bool is_model_file(const std::filesystem::path& file);
+
 /// The names of the scenarios in a folder, but not in folders within, sorted.
 std::vector<std::string> scenario_files(const std::filesystem::path& folder);
 

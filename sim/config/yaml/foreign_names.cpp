@@ -47,34 +47,6 @@ std::vector<std::string> words_of(std::string_view text, const Belongs& belongs)
   return words;
 }
 
-/// "1.3b" as in names of model files: "1b3".
-std::string with_unit_inside(const std::string& word) {
-  const auto dot = word.find('.');
-  if (dot == std::string::npos || dot == 0 || word.size() < dot + 3 || word.back() != 'b') return word;
-  return word.substr(0, dot) + "b" + word.substr(dot + 1, word.size() - dot - 2);
-}
-
-bool is_release(const std::string& word) {
-  return word.size() > 2 && word.front() == 'v' && is_number(word[1]) && word.find('.') != std::string::npos;
-}
-
-/// Letters and digits of a model's name, without words for its publisher or tuning.
-/// @param minor with the minor release number: "llama318b" instead of "llama38b"
-std::string letters_of_model(std::string_view name, bool minor) {
-  constexpr std::array<std::string_view, 8> of_publishers{"hf",       "instruct", "chat", "base",
-                                                          "pretrain", "meta",     "it",   "pt"};
-  std::string letters;
-  const auto model = name.substr(name.rfind('/') + 1);
-  for (const auto& word : words_of(model, [](char c) { return is_alnum(c) || c == '.'; })) {
-    if (std::ranges::find(of_publishers, word) != of_publishers.end() || is_release(word)) continue;
-    const auto inside = with_unit_inside(word);
-    const bool cuts = !minor && inside == word;
-    std::ranges::copy_if(cuts ? word.substr(0, word.find('.')) : inside, std::back_inserter(letters),
-                         is_alnum);
-  }
-  return letters;
-}
-
 /// Omits the group from its keys: 'gpus' instead of 'job.gpus'.
 std::string inside_group(std::string_view hint, std::string_view group) {
   std::string text{hint};
@@ -143,18 +115,6 @@ std::string hint_for_storage(std::string_view name) {
   std::ranges::replace_if(
       plain, [](char c) { return c == ' ' || c == '_'; }, '-');
   return hint_for_foreign_word(storage_thing, plain);
-}
-
-std::vector<std::string> models_alike(std::string_view name, const std::vector<std::string>& known) {
-  for (const bool minor : {true, false}) {
-    const auto wanted = letters_of_model(name, minor);
-    std::vector<std::string> models;
-    std::ranges::copy_if(known, std::back_inserter(models), [&](const std::string& model) {
-      return !wanted.empty() && letters_of_model(model, true) == wanted;
-    });
-    if (!models.empty()) return models;
-  }
-  return {};
 }
 
 std::vector<std::string> gpu_words(std::string_view platform) {

@@ -26,9 +26,6 @@ std::string hint_for_accelerator(std::string_view name);
 /// Hint for another name of a storage tier, such as "S3 One Zone"; empty: unknown.
 std::string hint_for_storage(std::string_view name);
 
-/// Known models that a name at Hugging Face may mean, such as "meta-llama/Meta-Llama-3-8B".
-std::vector<std::string> models_alike(std::string_view name, const std::vector<std::string>& known);
-
 /// Words of a platform's name that may name a GPU: "h100" of "8xH100" and of "coreweave-h100".
 std::vector<std::string> gpu_words(std::string_view platform);
 

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0
+// YAML and scripts of the Trainer of transformers and of the programs on top of it.
+#include <algorithm>
+#include <cctype>
+#include <deque>
+#include <string>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "readers/training/scenario_draft.hpp"
+#include "readers/training/trainer_settings.hpp"
+#include "sim/base/nearest.hpp"
+#include "sim/base/text.hpp"
+#include "sim/dialects/model_names.hpp"
+
+namespace gradway {
+namespace {
+
+using Kind = FileSetting::Kind;
+using Key = std::string_view;
+
+/// What follows the last dot or slash: "AdamW" of "torch.optim.AdamW".
+std::string last_name(std::string_view text) {
+  return std::string{text.substr(text.find_last_of("./") + 1)};
+}
+
+/// A file with its settings side by side, under the names of the dialect. Keys that the dialect does not have
+/// are left out, since most of them are about data and logs, unless they are near one that it has.
+class Renamed {
+ public:
+  explicit Renamed(const SettingsFile& file) : named_{file.text, {}} {
+    for (const auto& entry : file.root.entries) add(entry, "");
+    for (auto& entry : renamed_)
+      if (named_.root.find(entry.key) == nullptr) named_.root.entries.push_back(std::move(entry));
+  }
+
+  SettingsFile take() { return std::move(named_); }
+
+ private:
+  void add(const FileSetting& entry, const std::string& group) {
+    if (entry.kind == Kind::table) {
+      // xtuner: lora=dict(type=LoraConfig, r=64)
+      if (entry.key == "lora")
+        renamed_.push_back({.kind = Kind::boolean, .key = "use_peft", .text = "true", .span = entry.span});
+      for (const auto& inside : entry.entries) add(inside, entry.key);
+      return;
+    }
+    auto setting = entry;
+    std::ranges::replace(setting.key, '-', '_');
+    if (setting.key == "_component_" || setting.key == "class_path") {
+      if (group != "model" && group != "optimizer") return;
+      if (group == "model" && setting.key == "class_path") return;
+      setting.key = group;
+      setting.text = last_name(entry.text);
+    }
+    const auto& dialect = dialects::finetuning();
+    if (dialect.find(setting.key) != nullptr || is_unused(setting.key)) {
+      if (named_.root.find(setting.key) == nullptr) named_.root.entries.push_back(std::move(setting));
+      return;
+    }
+    for (const auto& row : dialect.others) {
+      if (row.kind != "renamed" || row.word(0) != setting.key) continue;
+      setting.key = row.word(1);
+      return renamed_.push_back(std::move(setting));
+    }
+    std::vector<std::string> names;
+    for (const auto& row : dialect.settings) names.emplace_back(row.theirs);
+    if (setting.key.size() > 6 && !nearest(setting.key, names).empty())
+      named_.root.entries.push_back(std::move(setting));
+  }
+
+  static bool is_unused(std::string_view key) {
+    return std::ranges::count(dialects::finetuning().unused, key, &UnusedKey::key) > 0;
+  }
+
+  SettingsFile named_;
+  std::vector<FileSetting> renamed_{};  ///< names of the dialect have precedence
+};
+
+bool has_key(const FileSetting& table, std::string_view key) {
+  return std::ranges::any_of(table.entries, [&](const FileSetting& entry) {
+    return entry.key == key || (entry.kind == Kind::table && has_key(entry, key));
+  });
+}
+
+/// The row of the program that a file is for.
+const TextRow& program_of(const SettingsFile& file) {
+  const TextRow* last = nullptr;
+  for (const auto& row : dialects::finetuning().others) {
+    if (row.kind != "program") continue;
+    last = &row;
+    const bool is_group = row.value("group") == "true";
+    for (const auto key : words_in(row.value("keys"))) {
+      const auto* setting = file.root.find(key);
+      if (is_group ? setting != nullptr && setting->kind == Kind::table : has_key(file.root, key)) return row;
+    }
+  }
+  return *last;
+}
+
+/// "llama3.1_8b" of "llama3_1_8b", as torchtune names models.
+std::string with_minor_release(std::string name) {
+  const auto is_digit = [&](std::size_t at) {
+    return at < name.size() && std::isdigit(static_cast<unsigned char>(name[at])) != 0;
+  };
+  for (std::size_t i = 1; i + 1 < name.size(); ++i) {
+    if (name[i] != '_' || !is_digit(i - 1) || !is_digit(i + 1)) continue;
+    name[i] = '.';
+    break;
+  }
+  return name;
+}
+
+class Finetuning {
+ public:
+  Finetuning(const std::vector<SettingsFile>& files, const DraftOptions& options, const ReadJson& read_json)
+      : options_{options}, read_json_{read_json} {
+    for (const auto& file : files) {
+      const auto& program = program_of(file);
+      if (program_ == nullptr || program_->word(0) == "accelerate") program_ = &program;
+      files_.push_back(Renamed{file}.take());
+      settings_.emplace_back(files_.back(), dialects::finetuning());
+    }
+  }
+
+  Draft draft() {
+    read_model();
+    read_platform(keys_, options_, first());
+    read_job();
+    read_adapters();
+    read_strategy();
+    read_optimizer();
+    for (auto& settings : settings_) {
+      for (const auto& row : settings.dialect().settings) settings.find(row.theirs);  // all of them are known
+      keys_.read(settings);
+      if (&settings != &first()) settings.note_unused();
+    }
+    if (keys_.value("job.finetune").empty()) keys_.remove_group("job.lora_");
+    for (auto& settings : settings_) settings.raise();
+    auto draft = keys_.finish(first());
+    draft.trainer = program_->word(0);
+    for (auto& settings : settings_)
+      if (&settings != &first()) std::ranges::copy(settings.notes(), std::back_inserter(draft.notes));
+    std::ranges::move(notes_, std::back_inserter(draft.notes));
+    return draft;
+  }
+
+ private:
+  TrainerSettings& first() { return settings_.front(); }
+  /// The settings of the first file that has one of the keys, else of the first file.
+  TrainerSettings& with(Key keys) {
+    const auto having = std::ranges::find_if(settings_, [&](auto& settings) { return settings.has(keys); });
+    return having == settings_.end() ? first() : *having;
+  }
+  bool has(Key keys) { return with(keys).has(keys); }
+  bool flag(Key keys) {
+    const auto* setting = with(keys).find(keys);
+    return setting != nullptr && setting->text == "true";
+  }
+  int number(Key keys, int otherwise, int most = max_batch) {
+    return with(keys).whole_number(keys, 0, most).value_or(otherwise);
+  }
+  /// A value as it is written, whether a text, a number or a switch, in lower case.
+  std::string written(Key keys) {
+    const auto* setting = with(keys).find(keys);
+    if (setting == nullptr) return {};
+    if (setting->kind == Kind::list && !setting->entries.empty())
+      return lower_case(setting->entries.front().text);
+    return lower_case(setting->text);
+  }
+  std::string_view of_program(std::string_view trait) const { return program_->value(trait); }
+  void problem(Key keys, std::string message, std::string hint) {
+    with(keys).problem(keys, std::move(message), std::move(hint));
+  }
+
+  void read_model() {
+    constexpr Key key = "model_name_or_path";
+    const auto* setting = with(key).find(key);
+    keys_.put("model", options_.model);
+    if (!options_.model.empty()) return;
+    if (setting == nullptr || setting->text.empty())
+      return problem(key, "the file does not name a model",
+                     "name one with --model; 'gradway list models' lists them");
+    auto name = setting->text;
+    for (const auto* prefix : {"lora_", "qlora_"})
+      if (name.starts_with(prefix)) name.erase(0, std::string_view{prefix}.size());
+    auto alike = models_alike(name, options_.known_models);
+    if (alike.empty()) alike = models_alike(with_minor_release(name), options_.known_models);
+    if (alike.size() == 1) return keys_.put("model", alike.front());
+    problem(key, fmt::format("gradway ships no model '{}'", setting->text),
+            alike.empty() ? "make one from its config.json with 'gradway import hf', and name it with --model"
+                          : fmt::format("name one with --model: {}", fmt::join(alike, ", ")));
+  }
+
+  void read_job() {
+    gpus_ = options_.gpus.value_or(gpus_of_files());
+    if (gpus_ == 0)
+      problem("num_processes", "the file does not give the number of GPUs", "give it with --gpus");
+    keys_.put("job.gpus", gpus_);
+    constexpr Key batch_key = "per_device_train_batch_size";
+    batch_ = number(batch_key, program_->number("batch", 0));
+    if (options_.batch && has(batch_key) && batch_ != *options_.batch)
+      problem(batch_key,
+              fmt::format("the file has a batch of {} samples, but --batch is {}", batch_, *options_.batch),
+              "remove --batch, or change the file");
+    batch_ = options_.batch.value_or(batch_);
+    if (batch_ == 0)
+      problem(batch_key, "the file does not give the samples of a micro-step per GPU",
+              "give them with --batch");
+    if (batch_ > 0 && !has(batch_key) && !options_.batch)
+      note(fmt::format("per_device_train_batch_size: {}, the default of {}", batch_, program_->word(0)));
+    keys_.put("job.batch_per_gpu", batch_);
+    accumulate_ = std::max(1, number("gradient_accumulation_steps", 1, max_accumulation));
+    const auto samples = number("global_batch_size", 0);
+    if (samples > 0 && !has("gradient_accumulation_steps")) {
+      keys_.put("job.global_batch", samples);
+    } else if (accumulate_ > 1) {
+      keys_.put("job.accumulate", accumulate_);
+    }
+    read_sequence();
+    read_precision();
+    const bool recomputes =
+        has("gradient_checkpointing") ? flag("gradient_checkpointing") : of_program("recompute") == "true";
+    if ((recomputes && !flag("disable_gradient_checkpointing")) || flag("fsdp_activation_checkpointing"))
+      keys_.put("job.recompute", "full");
+    if (flag("activation_offloading") && keys_.has("job.recompute"))
+      keys_.put("job.recompute_offload", "true");
+    const auto backend = written("dynamo_backend");
+    if (backend == "inductor") keys_.put("job.compile", "true");
+    if (of_program("transformers") != "false") keys_.put("job.implementation", "huggingface");
+  }
+
+  int gpus_of_files() {
+    if (const auto processes = number("num_processes", 0, max_ranks); processes > 0) return processes;
+    constexpr Key key = "nproc_per_node";
+    const auto* devices = with(key).find(key);
+    int of_node = 0;
+    if (devices != nullptr && devices->kind == Kind::list) {
+      of_node = static_cast<int>(devices->entries.size());
+    } else if (devices != nullptr && devices->kind == Kind::number) {
+      of_node = number(key, 0, max_ranks);
+    }
+    return of_node * std::max(1, number("num_machines", 1, max_ranks));
+  }
+
+  void read_sequence() {
+    constexpr Key key = "max_length";
+    const auto of_file = number(key, 0, max_tokens);
+    const auto standard = program_->number("sequence", 0);
+    const auto sequence =
+        sequence_of(with(key), options_, key, of_file > 0 ? std::optional{of_file} : std::nullopt);
+    if (sequence) return keys_.put("job.sequence", *sequence);
+    if (standard == 0) return;
+    keys_.put("job.sequence", standard);
+    note(fmt::format("max_length: {} tokens, the default of {}", standard, program_->word(0)));
+  }
+
+  /// The format of a word such as "bf16-mixed", "bfloat16" or "32-true"; empty: unknown.
+  static std::string format_in(std::string_view word) {
+    if (word.starts_with("bf16") || word.find("bfloat16") != std::string_view::npos) return "bf16";
+    if (word.starts_with("fp16") || word.starts_with("16") || word.ends_with("float16") || word == "half")
+      return "fp16";
+    if (word.starts_with("fp8")) return "fp8";
+    if (word.starts_with("32") || word == "no" || word == "fp32" || word.ends_with("float32")) return "fp32";
+    return {};
+  }
+
+  void read_precision() {
+    const auto mixed = written("mixed_precision");
+    const auto weights = format_in(written("torch_dtype"));
+    precision_ = format_in(mixed);
+    const auto is_on = [&](Key key) { return flag(key) || with(key).is_automatic(key); };
+    if (is_on("bf16") || flag("pure_bf16"))
+      precision_ = "bf16";
+    else if (is_on("fp16"))
+      precision_ = "fp16";
+    const bool of_weights = precision_.empty() || precision_ == "fp32";
+    if (of_weights && (weights == "bf16" || weights == "fp16")) precision_ = weights;
+    if (precision_.empty()) precision_ = "fp32";
+    if (precision_ == "fp32" && flag("tf32")) precision_ = "tf32";
+    if (!options_.precision.empty()) precision_ = options_.precision;
+    keys_.put("job.precision", precision_);
+    const bool is_half = precision_ == "bf16" || precision_ == "fp16";
+    has_half_weights_ = is_half && (weights == precision_ || mixed.ends_with("-true") || flag("pure_bf16") ||
+                                    (weights.empty() && of_program("half") == "true"));
+  }
+
+  void read_adapters() {
+    const auto kind = has("use_peft") ? written("use_peft") : std::string{of_program("finetune")};
+    const bool is_four_bits = flag("load_in_4bit") || number("quantization_bit", 0) == 4;
+    const bool adapts = kind == "true" || kind.find("lora") != std::string::npos;
+    if (!adapts) {
+      if (kind == "freeze")
+        problem("use_peft", "gradway trains all parameters or adapters, but not some layers",
+                "describe the model with fewer trained layers: docs/my-model.md");
+      return;
+    }
+    keys_.put("job.finetune", kind == "qlora" || is_four_bits ? "qlora" : "lora");
+    keys_.put("job.lora_rank", number("lora_r", 8, 65536));
+    read_targets();
+  }
+
+  void read_targets() {
+    constexpr Key key = "lora_target_modules";
+    std::vector<std::string> modules;
+    for (const auto& word : with(key).words(key)) modules.push_back(lower_case(word.text));
+    const auto has_module = [&](std::string_view name) { return std::ranges::count(modules, name) > 0; };
+    if (modules.empty() && has("use_peft") && program_->word(0) == "Trainer")
+      return keys_.put("job.lora_targets", "query_value");
+    const bool has_mlp = std::ranges::any_of(modules, [](const std::string& name) {
+      return name.find("linear") != std::string::npos || name == "all" || name.starts_with("gate") ||
+             name.starts_with("up") || name.starts_with("down") || name.starts_with("fc");
+    });
+    if (modules.empty() || has_mlp) return;
+    const bool is_all_of_attention = has_module("k_proj") || has_module("o_proj");
+    keys_.put("job.lora_targets", is_all_of_attention ? "attention" : "query_value");
+  }
+
+  void read_strategy() {
+    const auto distributed = written("distributed_type");
+    if (has("deepspeed") || has("zero_stage") || distributed.starts_with("deepspeed"))
+      return read_deepspeed(distributed);
+    const auto fsdp = written("fsdp");
+    const bool is_fsdp = (has("fsdp") && fsdp != "false" && !fsdp.empty()) ||
+                         distributed.starts_with("fsdp") || number("fsdp_version", 0) > 0;
+    if (is_fsdp) return read_fsdp(fsdp);
+    if (gpus_ <= 1) {
+      keys_.put("strategy.kind", "none");
+    } else {
+      keys_.put("strategy.kind", "ddp");
+      if (const auto size = number("ddp_bucket_cap_mb", 0); size > 0)
+        keys_.put("strategy.bucket_cap", fmt::format("{} MiB", size));
+      if (distributed.find("find_unused") != std::string::npos)
+        keys_.put("strategy.find_unused_parameters", "true");
+    }
+    if (has_half_weights_ && !keys_.has("job.finetune")) keys_.put("job.state_dtype", precision_);
+  }
+
+  void read_fsdp(const std::string& words) {
+    constexpr Key sharding_key = "fsdp_sharding_strategy";
+    bool is_second = number("fsdp_version", of_program("transformers") == "false" ? 2 : 1) == 2;
+    if (!is_second && keys_.has("job.finetune")) {
+      note("fsdp: gradway divides adapters with FSDP2 only, which is assumed");
+      is_second = true;
+    }
+    keys_.put("strategy.kind", is_second ? "fsdp" : "fsdp1");
+    if (precision_ == "bf16" || precision_ == "fp16") {
+      // @source accelerate, utils/dataclasses.py, set_mixed_precision: parameters and sums in one format
+      keys_.put("strategy.param_dtype", precision_);
+      keys_.put("strategy.reduce_dtype", precision_);
+    }
+    const auto sharding = words + " " + written(sharding_key);
+    const bool keeps = sharding.find("grad_op") != std::string::npos || sharding.ends_with(" 2");
+    if (sharding.find("hybrid") != std::string::npos)
+      note(
+          "fsdp: gradway's groups have all ranks: set parallel.replicate to the number of nodes for "
+          "HYBRID_SHARD");
+    if (keeps && !is_second) keys_.put("strategy.sharding_strategy", "shard_grad_op");
+    if (is_second && (keeps || written("fsdp_reshard_after_forward") == "false"))
+      keys_.put("strategy.reshard_after_forward", "false");
+    const bool offloads = flag("fsdp_offload_params") || words.find("offload") != std::string::npos;
+    if (offloads && is_second) keys_.put("strategy.cpu_offload", "true");
+    if (offloads && !is_second)
+      note(
+          "fsdp_offload_params: gradway offloads with FSDP2 only, so parameters stay on the GPU: more "
+          "memory, less time");
+  }
+
+  /// The stage in a name such as "deepspeed_configs/zero3_bf16.json", "ds_z2_config.json" or
+  /// "deepspeed_stage_3"; 0: none.
+  static int stage_in(std::string_view name) {
+    const auto word = lower_case(last_name(name.ends_with(".json") ? name.substr(0, name.size() - 5) : name));
+    for (const auto* start : {"zero", "stage", "z"})
+      for (auto from = word.find(start); from != std::string::npos; from = word.find(start, from + 1)) {
+        const auto digit = word.find_first_not_of("_-", from + std::string_view{start}.size());
+        if (digit != std::string::npos && word[digit] >= '1' && word[digit] <= '3') return word[digit] - '0';
+      }
+    return 0;
+  }
+
+  void read_deepspeed(const std::string& distributed) {
+    constexpr Key key = "deepspeed";
+    const auto* setting = with(key).find(key);
+    const auto name = setting == nullptr ? std::string{} : setting->text;
+    if (name.ends_with(".json")) {
+      if (const auto file = read_json_(name, with(key).whole().file)) return take_deepspeed(*file);
+      if (stage_in(name) > 0)
+        note(fmt::format(
+            "deepspeed: there is no file '{}' here, so stage {} is taken from its name, with DeepSpeed's "
+            "defaults",
+            name, stage_in(name)));
+    }
+    const auto stage =
+        has("zero_stage") ? number("zero_stage", 0, 3) : std::max(stage_in(name), stage_in(distributed));
+    keys_.put("job.framework", "deepspeed");
+    if (stage == 0 && !has("zero_stage"))
+      return problem(key, fmt::format("the stage of ZeRO is not known: there is no file '{}'", name),
+                     "give the DeepSpeed configuration as another file, or copy it to this place");
+    keys_.put("strategy.kind", stage > 0 ? "zero" : gpus_ > 1 ? "ddp" : "none");
+    if (stage > 0) keys_.put("strategy.stage", stage);
+    const bool offloads = written("offload_optimizer_device") == "cpu" || distributed.ends_with("offload") ||
+                          name.find("offload") != std::string::npos;
+    if (stage > 0 && offloads) keys_.put("strategy.offload_optimizer", "true");
+  }
+
+  /// Takes the strategy of DeepSpeed's own file, with what the trainer sets where it says "auto".
+  void take_deepspeed(const SettingsFile& file) {
+    auto options = options_;
+    options.model = keys_.value("model");
+    options.gpus = gpus_ > 0 ? std::optional{gpus_} : std::nullopt;
+    if (!file.root.find("bf16") || written_auto(file, "bf16"))
+      options.precision = precision_ == "tf32" ? "fp32" : precision_;
+    if (batch_ > 0 && written_auto(file, "train_micro_batch_size_per_gpu")) options.batch = batch_;
+    const auto draft = draft_of_deepspeed(file, options);
+    for (const auto& [key, value] : draft.keys)
+      if (key.starts_with("strategy.") || key == "job.framework" || key == "optimizer" ||
+          key.starts_with("parallel."))
+        keys_.put(key, value);
+    has_optimizer_ = file.root.find("optimizer") != nullptr;
+    for (const auto& note : draft.notes)
+      if (note.text.find("\"auto\"") == std::string::npos &&
+          note.text.find("optimizer: the file") == std::string::npos)
+        notes_.push_back(note);
+  }
+
+  static bool written_auto(const SettingsFile& file, std::string_view key) {
+    const auto* setting = file.root.find(key);
+    if (setting == nullptr) return true;
+    if (setting->kind != Kind::table) return setting->text == "auto";
+    const auto* enabled = setting->find("enabled");
+    return enabled == nullptr || enabled->text == "auto" || enabled->text == "false";
+  }
+
+  void read_optimizer() {
+    constexpr Key key = "optim";
+    if (!has(key) && has_optimizer_) return;
+    const auto name = has(key) ? last_name(written(key)) : std::string{of_program("optimizer")};
+    const auto optimizer = optimizer_word(with(key), key, name, true);
+    keys_.put("optimizer", optimizer.empty() ? "adamw" : optimizer);
+    if (optimizer.empty())
+      with(key).note(key, "gradway does not support this optimizer, so adamw is assumed");
+    constexpr Key norm_key = "max_grad_norm";
+    const auto most = with(norm_key).number(norm_key, 0);
+    if (most ? *most > 0 : of_program("clip") == "true") keys_.put("job.clip_grad_norm", "true");
+  }
+
+  void note(std::string text) { notes_.push_back({first().whole(), std::move(text)}); }
+
+  const DraftOptions& options_;
+  const ReadJson& read_json_;
+  const TextRow* program_ = nullptr;
+  std::deque<SettingsFile> files_{};
+  std::deque<TrainerSettings> settings_{};
+  DraftedKeys keys_{};
+  std::vector<DraftNote> notes_{};
+  std::string precision_{};
+  bool has_half_weights_ = false;
+  bool has_optimizer_ = false;
+  int gpus_ = 0;
+  int batch_ = 0;
+  int accumulate_ = 1;
+};
+
+}  // namespace
+
+Draft draft_of_finetuning(const std::vector<SettingsFile>& files, const DraftOptions& options,
+                          const ReadJson& read_json) {
+  return Finetuning{files, options, read_json}.draft();
+}
+
+}  // namespace gradway

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings that a Python function returns as nested calls, such as those of torchtitan's config_registry.py.
+// Nothing is executed: literals, calls with literals, lists, names of local variables and of functions of the
+// file are read.
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/base/nearest.hpp"
+#include "sim/files/settings_file.hpp"
+
+namespace gradway {
+namespace {
+
+/// Reads Python's expressions and the statements of functions, as far as settings need them.
+class PythonText {
+ public:
+  explicit PythonText(const TextFile& file) : file_{file}, text_{file.content} {
+    for (const auto& line : lines_of(text_)) {
+      constexpr std::string_view start = "def ";
+      if (!line.text.starts_with(start)) continue;
+      const auto name = line.text.substr(start.size(), line.text.find('(') - start.size());
+      functions_.emplace_back(std::string{name}, line.offset);
+    }
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, offset] : functions_) names.push_back(name);
+    return names;
+  }
+
+  /// What the function returns; nothing if it is unknown.
+  FileSetting value_of(std::string_view name, int depth = 0) {
+    const auto function = std::ranges::find(functions_, name, [](const auto& entry) { return entry.first; });
+    if (function == functions_.end() || depth > max_setting_depth) return {};
+    const auto next = function + 1;
+    const auto end = next == functions_.end() ? text_.size() : next->second;
+    std::map<std::string, FileSetting> variables;
+    return run(function->second, end, "    ", variables, depth);
+  }
+
+  /// The variables of the module.
+  FileSetting variables() {
+    std::map<std::string, FileSetting> variables;
+    run(0, text_.size(), "", variables, 0);
+    FileSetting table;
+    for (auto& [name, value] : variables) {
+      value.key = name;
+      table.entries.push_back(std::move(value));
+    }
+    return table;
+  }
+
+ private:
+  /// Reads the statements with an indent; deeper ones are branches, which are left out. @return what is
+  /// returned
+  FileSetting run(std::size_t begin, std::size_t end, std::string_view indent,
+                  std::map<std::string, FileSetting>& variables, int depth) {
+    for (const auto& line : lines_of(text_.substr(begin, end - begin))) {
+      if (!line.text.starts_with(indent) || line.text.substr(indent.size()).starts_with(' ')) continue;
+      auto at = begin + line.offset + indent.size();
+      constexpr std::string_view returned = "return ";
+      if (text_.substr(at).starts_with(returned)) {
+        at += returned.size();
+        return expression(at, variables, depth);
+      }
+      const auto target = dotted_name(at);
+      if (target.empty()) continue;
+      skip_blanks(at);
+      if (at >= text_.size() || text_[at] != '=' || text_.substr(at).starts_with("==")) continue;
+      ++at;
+      assign(variables, target, expression(at, variables, depth));
+    }
+    return {};
+  }
+
+  static bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+  void skip_blanks(std::size_t& at) const {
+    while (at < text_.size()) {
+      if (text_[at] == '#') {
+        at = std::min(text_.find('\n', at), text_.size());
+      } else if (std::isspace(static_cast<unsigned char>(text_[at])) != 0 || text_[at] == '\\') {
+        ++at;
+      } else {
+        return;
+      }
+    }
+  }
+
+  std::string dotted_name(std::size_t& at) const {
+    const auto start = at;
+    while (at < text_.size() && (is_letter(text_[at]) || (text_[at] == '.' && at > start))) ++at;
+    return std::string{text_.substr(start, at - start)};
+  }
+
+  static FileSetting& entry_of(FileSetting& table, std::string_view key) {
+    const auto entry = std::ranges::find(table.entries, key, &FileSetting::key);
+    if (entry != table.entries.end()) return *entry;
+    table.entries.push_back({.kind = FileSetting::Kind::table, .key = std::string{key}, .text = {}});
+    return table.entries.back();
+  }
+
+  static void assign(std::map<std::string, FileSetting>& variables, std::string_view target,
+                     FileSetting value) {
+    auto dot = std::min(target.find('.'), target.size());
+    auto* setting = &variables[std::string{target.substr(0, dot)}];
+    while (dot < target.size()) {
+      target.remove_prefix(dot + 1);
+      dot = std::min(target.find('.'), target.size());
+      setting = &entry_of(*setting, target.substr(0, dot));
+    }
+    value.key = setting->key;
+    value.key_span = value.span;
+    *setting = std::move(value);
+  }
+
+  FileSetting scalar(FileSetting::Kind kind, std::string text, std::size_t start, std::size_t end) const {
+    return {
+        .kind = kind, .key = {}, .text = std::move(text), .span = {start, std::max(end, start + 1) - start}};
+  }
+
+  FileSetting expression(std::size_t& at, const std::map<std::string, FileSetting>& variables, int depth) {
+    skip_blanks(at);
+    const auto start = at;
+    auto value = operand(at, variables, depth);
+    skip_blanks(at);
+    const bool is_whole = at >= text_.size() ||
+                          std::string_view{",)]}:\n"}.find(text_[at]) != std::string_view::npos ||
+                          depth_ == 0;
+    if (is_whole) return value;
+    // Arithmetic and conditions: a text, which no number is taken from.
+    skip_to_end(at);
+    return scalar(FileSetting::Kind::text, std::string{text_.substr(start, at - start)}, start, at);
+  }
+
+  FileSetting operand(std::size_t& at, const std::map<std::string, FileSetting>& variables, int depth) {
+    const auto start = at;
+    const char first = at < text_.size() ? text_[at] : ' ';
+    if (first == '"' || first == '\'') {
+      const auto end = std::min(text_.find(first, at + 1), text_.size());
+      at = std::min(end + 1, text_.size());
+      return scalar(FileSetting::Kind::text, std::string{text_.substr(start + 1, end - start - 1)}, start,
+                    at);
+    }
+    if (first == '[' || first == '(' || first == '{') {
+      FileSetting list;
+      list.kind = FileSetting::Kind::list;
+      list.span = {start, 1};
+      list.entries = arguments(at, variables, depth);
+      return list;
+    }
+    if (std::isdigit(static_cast<unsigned char>(first)) != 0 || first == '-') {
+      at = std::min(text_.find_first_not_of("0123456789.eE_-+", at), text_.size());
+      auto number = std::string{text_.substr(start, at - start)};
+      std::erase(number, '_');
+      return scalar(FileSetting::Kind::number, std::move(number), start, at);
+    }
+    const auto name = dotted_name(at);
+    if (name.empty()) ++at;
+    if (name == "True" || name == "False")
+      return scalar(FileSetting::Kind::boolean, name == "True" ? "true" : "false", start, at);
+    if (name == "None") return scalar(FileSetting::Kind::null, "null", start, at);
+    if (at >= text_.size() || text_[at] != '(') {
+      const auto known = variables.find(name);
+      return known == variables.end() ? scalar(FileSetting::Kind::text, name, start, at) : known->second;
+    }
+    FileSetting call;
+    call.span = {start, at - start};
+    call.entries = arguments(at, variables, depth);
+    if (call.entries.empty() && std::ranges::count(names(), name) > 0) return value_of(name, depth + 1);
+    call.text = name;
+    return call;
+  }
+
+  /// Reads what is between brackets. Values without a name have no key.
+  std::vector<FileSetting> arguments(std::size_t& at, const std::map<std::string, FileSetting>& variables,
+                                     int depth) {
+    if (++depth_ > max_setting_depth)
+      refuse_at(file_.at(at, 1), fmt::format("calls are nested deeper than {} levels", max_setting_depth),
+                "");
+    std::vector<FileSetting> values;
+    ++at;
+    while (at < text_.size()) {
+      skip_blanks(at);
+      if (at >= text_.size() || text_[at] == ')' || text_[at] == ']' || text_[at] == '}') break;
+      if (text_[at] == ',') {
+        ++at;
+        continue;
+      }
+      const auto start = at;
+      auto key = dotted_name(at);
+      auto after = at;
+      skip_blanks(after);
+      const bool is_named = !key.empty() && after < text_.size() && text_[after] == '=' &&
+                            !text_.substr(after).starts_with("==");
+      at = is_named ? after + 1 : start;
+      auto value = expression(at, variables, depth);
+      if (is_named) {
+        value.key = std::move(key);
+        value.key_span = {start, value.key.size()};
+      }
+      values.push_back(std::move(value));
+      if (at == start) ++at;  // what is no expression
+    }
+    at = std::min(at + 1, text_.size());
+    --depth_;
+    return values;
+  }
+
+  /// To the end of an argument.
+  void skip_to_end(std::size_t& at) const {
+    for (int depth = 0; at < text_.size(); ++at) {
+      const char c = text_[at];
+      if (depth == 0 && (c == ',' || c == ')' || c == ']' || c == '}')) return;
+      if (c == '(' || c == '[' || c == '{') ++depth;
+      if (c == ')' || c == ']' || c == '}') --depth;
+    }
+  }
+
+  const TextFile& file_;
+  std::string_view text_;
+  std::vector<std::pair<std::string, std::size_t>> functions_{};
+  int depth_ = 0;
+};
+
+}  // namespace
+
+SettingsFile read_python_settings(TextFile text, const std::string& function) {
+  SettingsFile file{std::move(text), {}};
+  PythonText python{file.text};
+  const auto names = python.names();
+  if (names.empty() && function.empty()) {
+    file.root = python.variables();
+    if (file.root.entries.empty())
+      refuse_at(file.text.whole(), "the file has no settings", "expected lines such as 'batch_size = 1'");
+    return file;
+  }
+  auto chosen = function;
+  if (chosen.empty() && names.size() == 1) chosen = names.front();
+  if (std::ranges::find(names, chosen) == names.end())
+    refuse_at(file.text.whole(),
+              chosen.empty() ? "the file has several configurations"
+                             : fmt::format("the file has no function '{}'", chosen),
+              chosen.empty() ? fmt::format("name one with --config: {}", fmt::join(names, ", "))
+                             : suggestion(chosen, names));
+  file.root = python.value_of(chosen);
+  if (file.root.entries.empty())
+    refuse_at(file.text.whole(), fmt::format("'{}' does not return a configuration", chosen),
+              "expected 'return Trainer.Config(...)', with calls and literals as arguments");
+  file.root.key = chosen;
+  return file;
+}
+
+}  // namespace gradway
