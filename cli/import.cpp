@@ -68,7 +68,8 @@ constexpr std::array formats{
     Format{"dataset", "folder, tar file or Parquet file of samples", "a dataset", import_dataset},
     Format{"loader",
            "runs of a DataLoader with several numbers of workers, by the script in docs/data-path.md",
-           "a dataset", import_loader}};
+           "a dataset", import_loader},
+    Format{"prices", "SkyPilot's vms.csv, or a table of prices (docs/files.md)", "prices", import_prices}};
 
 /// An option, and the formats that take it.
 struct Option {
@@ -124,8 +125,8 @@ constexpr std::array all_options{
     Option{"--platform",
            &ImportArguments::platform,
            "NAME",
-           "platform of the job, a name from 'gradway list platforms'",
-           {"deepspeed", "torchtitan", "megatron", "trainer", "nccl-log"}},
+           "platform of the job or of the priced nodes, a name from 'gradway list platforms'",
+           {"deepspeed", "torchtitan", "megatron", "trainer", "nccl-log", "prices"}},
     Option{"--model",
            &ImportArguments::model,
            "NAME",
@@ -136,6 +137,11 @@ constexpr std::array all_options{
            "NAME",
            "function of a config_registry.py, such as llama3_8b",
            {"torchtitan"}},
+    Option{"--date",
+           &ImportArguments::date,
+           "DATE",
+           "date of prices, if the file does not contain it",
+           {"prices"}},
     Option{"--operation",
            &ImportArguments::operation,
            "NAME",

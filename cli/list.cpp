@@ -114,6 +114,7 @@ struct ListArguments {
   bool json = false;
   std::string older_than{};  ///< of prices: "90d"
   std::string today{};       ///< date for the age of prices
+  std::string gpu{};         ///< models of GPUs of the platforms that are priced; empty: any
 };
 
 /// Days of `--older-than`: "90d", "90 days" or "90".
@@ -168,9 +169,34 @@ std::vector<report::ListedPrice> newest_prices(const CommandContext& context) {
   return listed;
 }
 
+/// Warns of prices that are much older than the newest one. No clock counts, so that the list is the same
+/// each day.
+void warn_of_stale_prices(const std::vector<report::ListedPrice>& listed, const CommandContext& context) {
+  if (listed.empty()) return;
+  const auto date = [](const report::ListedPrice& row) { return row.price.date; };
+  const auto newest = date(*std::ranges::max_element(listed, {}, date));
+  const auto stale = std::ranges::count_if(
+      listed, [&](const auto& row) { return days_between(row.price.date, newest) > stale_days; });
+  if (stale > 0)
+    warn(context,
+         fmt::format("{} of {} prices are more than {} days older than the newest one, of {}: do not compare "
+                     "them with it; '--older-than {}d --today {}' lists them",
+                     stale, listed.size(), stale_days, newest, stale_days, newest));
+}
+
+/// Leaves prices of platforms with some GPUs, the cheapest GPU first. @throws ConfigError for unknown GPUs
+void select_gpu(std::vector<report::ListedPrice>& listed, const std::string& gpu, const DataPath& data) {
+  const auto platforms = platforms_of("", data, gpu);
+  std::erase_if(
+      listed, [&](const auto& row) { return std::ranges::find(platforms, row.platform) == platforms.end(); });
+  std::ranges::stable_sort(listed, {}, [](const auto& row) { return row.price.per_node.value() / row.gpus; });
+}
+
 void list_prices(const ListArguments& arguments, const CommandContext& context) {
   const auto most_days = days_of(arguments.older_than);
   auto listed = newest_prices(context);
+  if (!arguments.gpu.empty()) select_gpu(listed, arguments.gpu, context.data);
+  if (!most_days && arguments.today.empty()) warn_of_stale_prices(listed, context);
   if (most_days || !arguments.today.empty()) {
     const auto today = date_of(arguments.today);
     for (auto& row : listed) {
@@ -222,12 +248,13 @@ void list_sentences(const ListedKind& kind, bool json, const CommandContext& con
 }
 
 Status list(const ListArguments& arguments, const CommandContext& context) {
-  const auto& [asked, json, older_than, today] = arguments;
+  const auto& [asked, json, older_than, today, gpu] = arguments;
   if (asked == "prices") {
     list_prices(arguments, context);
     return Status::done;
   }
-  for (const auto& [option, value] : {std::pair{"--older-than", older_than}, std::pair{"--today", today}})
+  for (const auto& [option, value] :
+       {std::pair{"--older-than", older_than}, std::pair{"--today", today}, std::pair{"--gpu", gpu}})
     if (!value.empty())
       refuse(fmt::format("'gradway list {}' does not have '{}'", asked, option), "it is an option of prices");
   if (const auto listing = std::ranges::find(listings, asked, &Listing::name); listing != listings.end()) {
@@ -260,6 +287,9 @@ Action add_list(CLI::App& app) {
   app.add_flag("--json", arguments->json, "print one JSON document");
   app.add_option("--older-than", arguments->older_than, "prices: only those older than this, such as 90d")
       ->type_name("DAYS");
+  app.add_option("--gpu", arguments->gpu,
+                 "prices: only of these GPUs, such as h100 or h200,b200, cheapest first")
+      ->type_name("NAME,...");
   app.add_option("--today", arguments->today, "prices: date for their age (default: the machine's)")
       ->type_name("DATE");
   return [arguments](const CommandContext& context) { return list(*arguments, context); };

@@ -27,6 +27,7 @@ struct ImportArguments {
   std::string model;
   std::string platform;
   std::string config;
+  std::string date;
   bool in_place = false;
   bool json = false;
   bool force = false;  ///< an existing file may be replaced
@@ -68,5 +69,7 @@ void import_hugging_face(const ImportArguments& arguments, const CommandContext&
 void import_dataset(const ImportArguments& arguments, const CommandContext& context);
 /// Converts the throughput of a DataLoader with several numbers of workers to a dataset with CPU times.
 void import_loader(const ImportArguments& arguments, const CommandContext& context);
+/// Converts a table of prices to a file of prices.
+void import_prices(const ImportArguments& arguments, const CommandContext& context);
 
 }  // namespace gradway::cli

@@ -212,3 +212,32 @@ TEST_CASE("wrong properties of a node are refused and leave no file", "[cli][imp
   CHECK_THAT(outcome.errors, Catch::Matchers::StartsWith(errors));
   CHECK(desk.files() == before);
 }
+
+TEST_CASE("tables of prices become a list that a run takes; what is left out is said", "[cli][import]") {
+  const Desk desk;
+  const auto catalogue = desk.import({"prices", data + "vms.csv", "--date", "2026-10-07", "--platform",
+                                      "hgx-8x-h100", "-o", "platforms/prices/cloud.yaml"});
+  CHECK(catalogue.status == 0);
+  CHECK(catalogue.output == "platforms/prices/cloud.yaml\n");
+  CHECK_THAT(
+      catalogue.errors,
+      Contains("vms.csv: 1 price is left out: no platform stands for nodes with these GPUs: gh200 (1)\n") &&
+          Contains("vms.csv: 1 price is left out: without an accelerator\n"));
+  CHECK(desk.content("platforms/prices/cloud.yaml") ==
+        "schema: 1\nsource: \"SkyPilot's catalogue, vms.csv\"\nprices:\n"
+        "  - { platform: hgx-8x-h100, per_node_hour: 25.6 USD/h, region: \"here-1\", date: 2026-10-07 }\n"
+        "  - { platform: hgx-8x-h100, per_node_hour: 12.4 USD/h, region: \"here-1\", date: 2026-10-07, "
+        "terms: spot }\n"
+        "  - { platform: hgx-8x-h100, per_node_hour: 26 USD/h, region: \"there-1\", date: 2026-10-07 }\n");
+  const auto run = run_gradway(
+      {"run", "article/p4d", "--set", "platform=hgx-8x-h100", "--prices", "cloud", "--terms", "spot"},
+      {.folder = desk.folder.path(), .gradway_path = "."});
+  CHECK_THAT(run.output, Contains("12.40 USD/h"));
+  CHECK_THAT(desk.import({"prices", data + "vms.csv"}).errors, Contains("SkyPilot's catalogue has no dates"));
+  CHECK_THAT(desk.import({"prices", data + "prices.csv", "--platform", "hgx"}).errors,
+             Contains("'--platform hgx' is not known"));
+  CHECK(desk.import({"prices", data + "prices.csv", "--date", "yesterday"}).status == 2);
+  desk.folder.write("cpu.csv", "InstanceType,AcceleratorName,AcceleratorCount,Price,Region\nbox,,0,1,here\n");
+  CHECK_THAT(desk.import({"prices", "cpu.csv", "--date", "2026-10-07"}).errors,
+             Contains("no price in it is of nodes that a platform stands for"));
+}

@@ -97,7 +97,7 @@ TEST_CASE("a wrong import is refused and leaves no file", "[cli][import]") {
       {{"kinetto", "trace.json", "-o", "x.yaml"},
        "error: there is no import format 'kinetto'\n  hint: did you mean 'kineto'?\n"},
       {{"pprof", "trace.json", "-o", "x.yaml"},
-       "error: there is no import format 'pprof'\n  hint: known: probe, hf, topo, nsys, kineto and 11 "
+       "error: there is no import format 'pprof'\n  hint: known: probe, hf, topo, nsys, prices and 12 "
        "more\n"},
       {{"kineto", "nope.json", "-o", "x.yaml"}, "nope.json: error: there is no such file\n"},
       {{"kineto", "cut.json", "-o", "x.yaml"},

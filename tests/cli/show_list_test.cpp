@@ -294,7 +294,8 @@ TEST_CASE("prices are listed with their age on a day, and a warning counts the o
     return std::string{};
   };
   const auto all = of({});
-  CHECK(all.errors.empty());
+  CHECK_THAT(all.errors, Contains("prices are more than 180 days older than the newest one, of 2026-11-") &&
+                             Contains("'--older-than 180d --today 2026-11-"));
   CHECK_THAT(row(all.output, " 10.00"), Contains(" 5.00 ") && Contains("here") && Contains("2026-11-01"));
   CHECK(row(all.output, " 12.00").empty());  // a newer one of the region is known
   CHECK_THAT(all.output, !Contains("days old"));
@@ -311,6 +312,10 @@ TEST_CASE("prices are listed with their age on a day, and a warning counts the o
   CHECK_THAT(wrong.errors,
              Contains("'--older-than three months' is not a number of days\n  hint: write it as 90d"));
   CHECK(of({"--older-than", "90d", "--today", "26.11.2026"}).status == 2);
+  const auto cheapest = of({"--gpu", "h200"}).output;
+  CHECK(cheapest.find(" 2.50") <
+        cheapest.find(" 4.50"));  // a GPU of the box in the list, and at its own price
+  CHECK(cheapest.find("h100") == std::string::npos);
   CHECK_THAT(run_gradway({"list", "gpus", "--older-than", "90d"}).errors,
              Contains("'gradway list gpus' does not have '--older-than'\n  hint: it is an option of prices"));
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include <catch2/catch.hpp>
 
@@ -54,6 +56,28 @@ TEST_CASE("shipped prices fall from on demand over one year to three, and spot i
     }
   }
   CHECK(compared >= 14);
+}
+
+TEST_CASE("fifteen clouds that rent GPUs have prices with a source, below on demand for other terms") {
+  const DataPath data{{GRADWAY_SOURCE_DIR}};
+  auto lists = load_price_list("neoclouds-2026-10", data);
+  for (const auto* name : {"coreweave-8x-h100", "lambda-8x-h100", "nebius-8x-h100", "voltage-park-8x-h100"})
+    lists[name] = load_platform(name, 1, data).prices;
+  std::set<std::string> clouds;
+  for (const auto& [platform, prices] : lists) {
+    for (const auto& price : prices) {
+      CAPTURE(platform, price.region, name_of(price.terms));
+      clouds.insert(price.region);
+      CHECK_THAT(price.source, Contains("github.com/"));
+      CHECK(price.date >= "2025-04-29");
+      const auto on_demand = std::ranges::find_if(prices, [&](const Price& other) {
+        return other.region == price.region && other.terms == Terms::on_demand;
+      });
+      if (price.terms != Terms::on_demand && on_demand != prices.end())
+        CHECK(price.per_node < on_demand->per_node);
+    }
+  }
+  CHECK(clouds.size() == 15);
 }
 
 TEST_CASE("a price in another currency is converted by the rate of the nearest day") {
