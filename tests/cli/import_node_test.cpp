@@ -213,7 +213,7 @@ TEST_CASE("wrong properties of a node are refused and leave no file", "[cli][imp
   CHECK(desk.files() == before);
 }
 
-TEST_CASE("tables of prices become a list that a run takes; what is left out is said", "[cli][import]") {
+TEST_CASE("tables of prices become a list that a run takes, and what is left out is said", "[cli][import]") {
   const Desk desk;
   const auto catalogue = desk.import({"prices", data + "vms.csv", "--date", "2026-10-07", "--platform",
                                       "hgx-8x-h100", "-o", "platforms/prices/cloud.yaml"});

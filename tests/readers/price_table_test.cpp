@@ -65,8 +65,9 @@ TEST_CASE("SkyPilot's catalogue: whole nodes are preferred to parts, spot prices
         "2026-10-07 }\n");
 }
 
-TEST_CASE("a chosen platform stands for the nodes with its GPU; zones of a region count once, the cheapest",
-          "[import]") {
+TEST_CASE(
+    "a chosen platform stands for the nodes with its GPU, and zones of a region count once, the cheapest",
+    "[import]") {
   const std::string rows =
       skypilot + "a,H100-SXM,1,1,1,3.5,US,,\na,H100-SXM,1,1,1,3.4,US,,\na,A100-80GB-SXM,16,1,1,9,US,,\n";
   const auto table = read(rows, {.date = "2026-10-07", .platform = "hgx-8x-h100"});
