@@ -44,8 +44,8 @@ std::vector<std::vector<CsvCell>> csv_rows(const TextFile& file) {
     const bool is_whole = is_quoted && cell.size() == quoted;
     row.push_back({is_whole ? unquoted(cell) : std::string{cell}, start, cell.size()});
     if (end == text.size() || text[end] == '\n') {
-      if (row.size() > 1 || !row.front().text.empty()) rows.push_back(std::move(row));
-      row.clear();
+      if (row.size() == 1 && row.front().text.empty()) row.clear();  // a blank line
+      if (!row.empty()) rows.push_back(std::exchange(row, {}));
     } else if (end + 1 == text.size()) {
       row.push_back({"", text.size(), 0});
       rows.push_back(std::move(row));

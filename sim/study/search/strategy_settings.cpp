@@ -26,7 +26,7 @@ std::vector<StrategySetting> strategy_settings(const Scenario& scenario) {
     for (auto& text : values_to_try(scenario, setting.key)) {
       auto changed = strategy;
       set_key(changed, name, text);
-      setting.values.push_back({std::move(text), std::move(changed)});
+      setting.values.push_back({std::move(text), changed});
     }
   };
   for (const auto& field : record_of(strategy).fields())

@@ -136,6 +136,14 @@ double Eager::cast_weight(double elements) {
   return 2 * elements;
 }
 
+/// @source aten/src/ATen/autocast_mode.cpp (cached_cast): copies of weights with gradients are kept until
+/// autocast ends, without gradients of operations, too; two H200 (own measurement, 2026-11-30, PyTorch 2.11)
+void Eager::keep_cast_weight(double elements, Number number) {
+  const auto copy = make(elements, number, false);
+  of(copy).outlasts_uses = true;
+  save(copy);
+}
+
 void Eager::add_weight_gradient(Node& node, double elements) {
   node.parameter_bytes += bytes_of(trained_number()) * elements;
   if (!casts()) return;
@@ -170,10 +178,7 @@ Tensor Eager::multiply_by_weight(Tensor x, double m, double inputs, double outpu
   auto& function = node({x});
   function.is_product = !bias;
   save(x);
-  if (copy > 0) {
-    const auto kept = make(weight, number, false);
-    save(kept);
-  }
+  if (copy > 0) keep_cast_weight(weight, number);
   forward(product("nt", m, outputs, inputs));
   split_reader(function, x);
   if (of(x).needs_grad) function.backward.push_back(product("nn", m, inputs, outputs));
@@ -212,7 +217,7 @@ Tensor Eager::conv2d(const std::string& name, Tensor x, const Conv2d& shape) {
   if (shape.bias) cast_weight(d(shape.out_channels));
   auto& function = node({x});
   save(x);
-  if (copy > 0) save(make(weight, number, false));
+  if (copy > 0) keep_cast_weight(weight, number);
   const bool is_channels_last = settings_.channels_last || shape.channels_last;
   const auto convolution = [&](std::string_view direction) {
     return operation(

@@ -285,7 +285,8 @@ class Eager {
     Bytes gathered_in_pieces{};  ///< gathered while it is read: the products are split, the first one gathers
     bool is_gathered = false;    ///< the first of these products was issued
     int consumers = 0;
-    double share = 1;  ///< of its elements that exist at a time: of logits in chunks one chunk's
+    bool outlasts_uses = false;  ///< autocast's copy of a weight, kept until autocast ends
+    double share = 1;            ///< of its elements that exist at a time: of logits in chunks one chunk's
     double bytes() const { return share * elements * bytes_of(number); }
   };
   /// A function of autograd.
@@ -331,6 +332,7 @@ class Eager {
   Tensor cast(Tensor x, Number number);
   /// Casts a weight to 16 bits under autocast. @return bytes of the copy; 0 without autocast
   double cast_weight(double elements);
+  void keep_cast_weight(double elements, Number number);
   /// Records the gradient of a weight, which is cast under autocast.
   void add_weight_gradient(Node& node, double elements);
   /// Records the gradients of a layer's own parameters unless they are frozen.

@@ -182,7 +182,7 @@ Tensor Eager::grouped_linear(const std::string& name, Tensor x, std::int64_t row
   const auto copy = cast_weight(weight);
   auto& function = node({x});
   save(x);
-  if (copy > 0) save(make(weight, number, false));
+  if (copy > 0) keep_cast_weight(weight, number);
   const auto product = [&](const char* layout, double rows, double columns, double inner) {
     return operation(fmt::format("grouped_product {} {}", arithmetic(), layout),
                      {rows, columns, inner, d(experts)});

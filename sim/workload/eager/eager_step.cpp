@@ -232,7 +232,7 @@ void Eager::account() {
   for (const auto& info : tensors_) {
     const auto bytes = info.bytes();
     const bool owns = info.storage == static_cast<std::int32_t>(&info - tensors_.data());
-    if (owns) evaluated.hold(info.made, info.last_use, bytes);
+    if (owns) evaluated.hold(info.made, info.outlasts_uses ? count - 1 : info.last_use, bytes);
     if (owns && info.again_for >= 0) {
       held.hold(info.made, info.last_use, bytes);
       held.hold(held.back(info.again_for), held.back(info.saved_for), bytes);
