@@ -2,9 +2,9 @@
 #include "sim/base/rows.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "sim/base/contract.hpp"
+#include "sim/base/number.hpp"
 #include "sim/base/text.hpp"
 
 namespace gradway {
@@ -69,7 +69,7 @@ double TextRow::real(std::string_view name, double otherwise) const {
   const auto text = value(name);
   if (text.empty()) return otherwise;
   double number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto parsed = read_number(text.data(), text.data() + text.size(), number);
   expects(parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size(), "the value is a number");
   return number;
 }

@@ -17,6 +17,7 @@
 #include "sim/config/loader.hpp"
 #include "sim/config/model_shape.hpp"
 #include "sim/config/read/prices.hpp"
+#include "sim/config/yaml/disk.hpp"
 #include "sim/config/yaml/source_file.hpp"
 #include "sim/cost/nccl_settings.hpp"
 #include "sim/platform/with_network.hpp"
@@ -291,8 +292,7 @@ std::filesystem::path find_name(DataKind kind, const std::string& name, const Da
 }
 
 std::optional<std::filesystem::path> model_file_of(const std::string& argument, const DataPath& data) {
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(argument, ignored))
+  if (is_file(argument))
     return is_model_file(argument) ? std::optional{std::filesystem::path{argument}} : std::nullopt;
   const Lookup lookup{data};
   if (lookup.known_file(DataKind::scenario, argument)) return std::nullopt;

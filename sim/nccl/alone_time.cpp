@@ -2,6 +2,7 @@
 #include "sim/nccl/alone_time.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -18,25 +19,34 @@ double amount_of(const CollectiveFlow& flow, const std::vector<CollectiveFlow>& 
   return flow.amount / flows.front().amount;
 }
 
+/// The first resource of any path, and one past the last.
+std::pair<std::size_t, std::size_t> range_of(const std::vector<CollectiveFlow>& flows) {
+  auto first = std::numeric_limits<std::size_t>::max();
+  std::size_t end = 0;
+  for (const auto& flow : flows) {
+    for (const auto resource : flow.path) {
+      first = std::min(first, resource.index());
+      end = std::max(end, resource.index() + 1);
+    }
+  }
+  return {std::min(first, end), end};
+}
+
 /// Rate of the first of several flows that run alone and end at the same time: with equal amounts, max-min
 /// shares are equal on common resources, and the most used resource limits the slowest flow.
 BytesPerSecond rate_alone(const std::vector<CollectiveFlow>& flows, const Platform& platform, Rates rates) {
-  // Kept and zero between calls: a platform has many more resources than the flows of a collective use.
-  thread_local std::vector<double> times;
-  times.resize(std::max(times.size(), platform.resources.size()));
+  const auto [first, end] = range_of(flows);
+  std::vector<double> times(end - first);
   for (const auto& flow : flows) {
     const auto amount = amount_of(flow, flows);
-    for (const auto resource : flow.path) times[resource.index()] += amount;
+    for (const auto resource : flow.path) times[resource.index() - first] += amount;
   }
   auto rate = BytesPerSecond::infinite();
-  for (const auto& flow : flows) {
-    for (const auto resource : flow.path) {
-      const auto time = std::exchange(times[resource.index()], 0);
-      if (time == 0) continue;
-      const auto& shared = platform.resources[resource.index()];
-      const auto capacity = rates == Rates::as_built ? shared.capacity : shared.rate();
-      rate = std::min(rate, BytesPerSecond{capacity / time});
-    }
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (times[i] == 0) continue;
+    const auto& shared = platform.resources[first + i];
+    const auto capacity = rates == Rates::as_built ? shared.capacity : shared.rate();
+    rate = std::min(rate, BytesPerSecond{capacity / times[i]});
   }
   return rate;
 }
