@@ -20,7 +20,7 @@ enum class HangVerdict : std::uint8_t {
 
 enum class HangKind : std::uint8_t {
   died,          ///< a process ended
-  never_joined,  ///< ranks that did not meet the others when the job began
+  never_joined,  ///< ranks that did not join the others at the start of the job
   not_called,    ///< a rank has not reached a call in which the others wait
   left_out,      ///< a rank left out a call that it made in earlier steps
   other_call,    ///< ranks called different collectives

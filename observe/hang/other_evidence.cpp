@@ -62,7 +62,7 @@ std::vector<HangFinding> process_findings(const HangEvidence& evidence) {
     if (joined.what.empty()) {
       finding.source = "standard error";
       finding.notes.push_back(
-          fmt::format("{} of {} ranks met when the job began.", joined.count, joined.expected));
+          fmt::format("{} of {} ranks joined at the start of the job.", joined.count, joined.expected));
     } else {
       for (int rank = 0; rank < joined.expected; ++rank)
         if (!joined.joined.contains(rank)) finding.missing.push_back(rank);

@@ -149,8 +149,8 @@ class Mismatches {
     for (const auto& [rank, own] : calls.by_rank) {
       if (std::ranges::find(finding.ranks, rank) != finding.ranks.end()) continue;
       for (auto entry = own.upper_bound(number); entry != own.end(); ++entry) {
-        const auto& other = calls_.kind_of(calls_.record(rank).calls[entry->second]);
-        if (signature_of(other) == signature_of(kind) && other.place == kind.place &&
+        const auto& later_kind = calls_.kind_of(calls_.record(rank).calls[entry->second]);
+        if (signature_of(later_kind) == signature_of(kind) && later_kind.place == kind.place &&
             !kind.place.file.empty())
           return entry->first - number;
       }

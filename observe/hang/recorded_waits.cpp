@@ -78,14 +78,14 @@ class Waits {
             return calls_.kind_of(call).operation == operation && calls_.kind_of(call).peer == peer;
           });
     };
-    const auto& other = calls_.record(kind.peer);
+    const auto& peer_record = calls_.record(kind.peer);
     const auto opposite = kind.is_send() ? "recv" : "send";
     bool is_met = false;
-    if (calls_.record(rank).is_whole && other.is_whole) {
-      is_met = count(kind.peer, opposite, rank, other.calls.size()) >=
+    if (calls_.record(rank).is_whole && peer_record.is_whole) {
+      is_met = count(kind.peer, opposite, rank, peer_record.calls.size()) >=
                count(rank, kind.operation, kind.peer, position + 1);
     } else {
-      is_met = std::ranges::any_of(other.calls, [&](const RecordedCall& call) {
+      is_met = std::ranges::any_of(peer_record.calls, [&](const RecordedCall& call) {
         return call.state != CallState::completed && calls_.kind_of(call).operation == opposite &&
                calls_.kind_of(call).peer == rank;
       });
@@ -93,7 +93,7 @@ class Waits {
     if (!is_met) edges_.push_back({rank, kind.peer, position});
   }
 
-  /// Ranks that others wait for and that wait for nobody.
+  /// Ranks for which others wait and which wait for no rank.
   std::vector<int> root_ranks() const {
     std::set<int> waiting;
     std::set<int> missing;
@@ -133,15 +133,16 @@ class Waits {
     const auto& call = calls_.record(wait.waiting).calls[wait.position];
     finding.call = facts_of(calls_.evidence, call);
     for (const auto& edge : edges_) {
-      const auto& other = calls_.record(edge.waiting).calls[edge.position];
-      if (calls_.kind_of(other).group != calls_.kind_of(call).group || other.sequence != call.sequence ||
-          calls_.kind_of(other).operation != calls_.kind_of(call).operation ||
-          calls_.kind_of(other).is_point_to_point() != calls_.kind_of(call).is_point_to_point() ||
+      const auto& waiting_call = calls_.record(edge.waiting).calls[edge.position];
+      if (calls_.kind_of(waiting_call).group != calls_.kind_of(call).group ||
+          waiting_call.sequence != call.sequence ||
+          calls_.kind_of(waiting_call).operation != calls_.kind_of(call).operation ||
+          calls_.kind_of(waiting_call).is_point_to_point() != calls_.kind_of(call).is_point_to_point() ||
           (calls_.kind_of(call).is_point_to_point() && edge.waiting != wait.waiting))
         continue;
       finding.waiting.push_back(edge.waiting);
       finding.missing.push_back(edge.missing);
-      if (finding.call->place.file.empty()) finding.call->place = calls_.kind_of(other).place;
+      if (finding.call->place.file.empty()) finding.call->place = calls_.kind_of(waiting_call).place;
     }
     for (auto* const ranks : {&finding.waiting, &finding.missing}) {
       std::ranges::sort(*ranks);

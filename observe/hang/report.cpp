@@ -59,7 +59,7 @@ std::string title_of(const HangFinding& finding, int world) {
                              : fmt::format(", and {} wait{} for {}{}", ranks_text(finding.waiting, world),
                                            finding.waiting.size() == 1 ? "s" : "", call, place));
     case HangKind::never_joined:
-      return fmt::format("{} did not join when the job began", ranks);
+      return fmt::format("{} did not join at the start of the job", ranks);
     case HangKind::not_called:
       return fmt::format("{} {} not called {}{}{}", ranks, is_many ? "have" : "has", call, place, waiting);
     case HangKind::crossed:
@@ -108,7 +108,7 @@ bool has_mismatch(const HangReport& report) {
                              [](const auto& finding) { return finding.instead.has_value(); });
 }
 
-/// Findings that are shown: nobody is named in a running job because of waiting.
+/// Findings that are shown: in a running job, waiting accuses no rank.
 bool is_shown(const HangReport& report, const HangFinding& finding) {
   return report.verdict != HangVerdict::running || finding.instead.has_value();
 }

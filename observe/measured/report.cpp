@@ -43,9 +43,8 @@ void write_measured(std::ostream& out, const MeasuredStep& measured, const Run& 
     return;
   }
   if (place == "inside")
-    write_row(
-        out, "",
-        "the prediction does not tell it from a healthy step; if you know that it should be shorter:", style);
+    write_row(out, "",
+              "by the prediction it may be a healthy step; if you know that it should be shorter:", style);
   if (measured.causes.empty()) {
     write_row(out, "",
               "no single cause that was simulated explains it: check that the scenario describes this run",

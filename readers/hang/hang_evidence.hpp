@@ -157,7 +157,7 @@ struct FailedProcess {
   std::string host;
 };
 
-/// Ranks that met when the job began, of those that were expected.
+/// Number of ranks that joined at the start of the job, and number of expected ranks.
 struct JoinedRanks {
   std::string what;  ///< hash of the communicator, or "" for the store
   int expected = 0;

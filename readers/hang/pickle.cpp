@@ -73,23 +73,23 @@ class PickleReader {
     if (length > bytes_.size() - position_)
       refuse_here(fmt::format("the pickle is cut off: it ends at byte {}", bytes_.size()),
                   "copy the dump again; the rank may have died while it wrote it");
-    const auto part = bytes_.substr(position_, length);
+    const auto bytes = bytes_.substr(position_, length);
     position_ += length;
-    return part;
+    return bytes;
   }
   /// A number of some bytes, the lowest first.
   std::uint64_t number(std::size_t length) {
     std::uint64_t value = 0;
-    const auto part = take(length);
-    for (std::size_t i = length; i-- > 0;) value = value << 8U | static_cast<unsigned char>(part[i]);
+    const auto bytes = take(length);
+    for (std::size_t i = length; i-- > 0;) value = value << 8U | static_cast<unsigned char>(bytes[i]);
     return value;
   }
   std::int64_t long_number() {
     const auto length = static_cast<std::size_t>(number(1));
-    const auto part = take(length);
+    const auto bytes = take(length);
     if (length > sizeof(std::int64_t)) return 0;  // such as an id of a thread; none that is used
-    std::uint64_t value = length > 0 && (static_cast<unsigned char>(part.back()) & 0x80U) != 0 ? ~0ULL : 0;
-    for (std::size_t i = length; i-- > 0;) value = value << 8U | static_cast<unsigned char>(part[i]);
+    std::uint64_t value = length > 0 && (static_cast<unsigned char>(bytes.back()) & 0x80U) != 0 ? ~0ULL : 0;
+    for (std::size_t i = length; i-- > 0;) value = value << 8U | static_cast<unsigned char>(bytes[i]);
     return static_cast<std::int64_t>(value);
   }
   double real_number() {  // the highest byte first

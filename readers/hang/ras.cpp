@@ -35,7 +35,7 @@ RasProcess process_in(std::string_view line) {
   return process;
 }
 
-/// Reads the sections of RAS's text. A line tells what it is by its first words.
+/// Reads the sections of RAS's text. The first words of a line say which section it belongs to.
 class RasText {
  public:
   explicit RasText(RasStatus& status) : status_{status} {}

@@ -52,8 +52,8 @@ bool is_date(std::string_view text) {
   if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
   if (!is_digits(text.substr(0, 4)) || !is_digits(text.substr(5, 2)) || !is_digits(text.substr(8)))
     return false;
-  const auto number = [&](std::size_t at, std::size_t length) {
-    return *leading_number(text.substr(at, length));
+  const auto number = [&](std::size_t first, std::size_t length) {
+    return *leading_number(text.substr(first, length));
   };
   return std::chrono::year_month_day{std::chrono::year{number(0, 4)},
                                      std::chrono::month{static_cast<unsigned>(number(5, 2))},
@@ -214,9 +214,9 @@ class PriceTableReader {
       gpu = node == nodes_.end() ? accelerator : node->gpu;
     }
     constexpr std::string_view module = "-sxm";
-    const auto at = gpu.find(module);
-    if (at != std::string::npos && contains(lower_case(more), "pcie"))
-      gpu.replace(at, module.size(), "-pcie");
+    const auto position = gpu.find(module);
+    if (position != std::string::npos && contains(lower_case(more), "pcie"))
+      gpu.replace(position, module.size(), "-pcie");
     return gpu;
   }
 

@@ -117,9 +117,10 @@ class StepLogReader {
     // A progress bar writes over its line.
     while (!line.empty()) {
       const auto end = line.find('\r');
-      const auto part = trimmed(line.substr(0, end));
-      if (end == std::string_view::npos && !is_complete && !part.starts_with('{')) return;
-      read_part(part.find('\x1b') == std::string_view::npos ? std::string{part} : without_colours(part));
+      const auto segment = trimmed(line.substr(0, end));
+      if (end == std::string_view::npos && !is_complete && !segment.starts_with('{')) return;
+      read_part(segment.find('\x1b') == std::string_view::npos ? std::string{segment}
+                                                               : without_colours(segment));
       line.remove_prefix(end == std::string_view::npos ? line.size() : end + 1);
     }
   }
@@ -271,7 +272,7 @@ class StepLogReader {
     return std::move(series.steps);
   }
 
-  /// Differences. A total that became smaller began anew.
+  /// Differences of a total. A smaller total is that of a restarted count.
   static std::vector<LoggedStep> steps_of_totals(Series& series) {
     std::vector<LoggedStep> steps;
     LoggedStep before;

@@ -101,8 +101,8 @@ const TextRow& program_of(const SettingsFile& file) {
 
 /// "llama3.1_8b" of "llama3_1_8b", as torchtune names models.
 std::string with_minor_release(std::string name) {
-  const auto is_digit = [&](std::size_t at) {
-    return at < name.size() && std::isdigit(static_cast<unsigned char>(name[at])) != 0;
+  const auto is_digit = [&](std::size_t position) {
+    return position < name.size() && std::isdigit(static_cast<unsigned char>(name[position])) != 0;
   };
   for (std::size_t i = 1; i + 1 < name.size(); ++i) {
     if (name[i] != '_' || !is_digit(i - 1) || !is_digit(i + 1)) continue;

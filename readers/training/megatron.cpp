@@ -324,7 +324,8 @@ class Megatron {
   void read_vocabulary() {
     const auto tokenizer = settings_.text("tokenizer_type").value_or("");
     const auto padded = number("padded_vocab_size", 0);
-    // Without the tokenizer's name its files tell what it is. @source Megatron-LM, tests/functional_tests
+    // Without the tokenizer's name, its files say which one it is. @source Megatron-LM,
+    // tests/functional_tests
     const bool has_merges = settings_.has("vocab_file") && settings_.has("merge_file");
     const bool is_gpt2 = tokenizer == "GPT2BPETokenizer" || (tokenizer.empty() && has_merges);
     const auto size = number("vocab_size", is_gpt2 ? gpt2_vocabulary : 0);

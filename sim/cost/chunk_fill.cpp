@@ -34,9 +34,9 @@ Seconds nvls_fill(Bytes size, const CommunicatorFacts& c) {
   // NVLS_NCHANNELS_SM90 and NVLS_NCHANNELS_SM100_NVL of NCCL 2.28.9; 32 in 2.26
   const int channels = c.compute_capability >= 100 ? 24 : 16;
   const double chunks = static_cast<double>(channels) * std::min(ranks_per_node(c), most_heads);
-  const auto part = std::min(size, chunks * nvls_chunk(size, chunks, c));
-  const auto inside = part / nvls_reach(c) * further_steps;
-  return c.nodes == 1 ? inside : inside + part / c.net_bandwidth * tree_hops(c);
+  const auto in_flight = std::min(size, chunks * nvls_chunk(size, chunks, c));
+  const auto inside = in_flight / nvls_reach(c) * further_steps;
+  return c.nodes == 1 ? inside : inside + in_flight / c.net_bandwidth * tree_hops(c);
 }
 
 /// A chunk goes along the GPUs of a node and between nodes, up the tree and down; the slowest hop, between
@@ -44,10 +44,10 @@ Seconds nvls_fill(Bytes size, const CommunicatorFacts& c) {
 Seconds tree_fill(Bytes size, int channels, const CommunicatorFacts& c, const NcclSettings& settings) {
   constexpr int steps_of_buffer = 8;  // NCCL_STEPS
   const auto chunk = settings.buffer / steps_of_buffer;
-  const auto part = std::min(size, chunk * channels);
+  const auto in_flight = std::min(size, chunk * channels);
   const auto rate = channel_rate(c.nvlink, Algorithm::tree, Protocol::simple);
-  return part / channels / rate * (2.0 * (ranks_per_node(c) - 1)) +
-         part / c.net_bandwidth * (tree_hops(c) - 1);
+  return in_flight / channels / rate * (2.0 * (ranks_per_node(c) - 1)) +
+         in_flight / c.net_bandwidth * (tree_hops(c) - 1);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/base/printable.hpp"
 #include "sim/files/settings_file.hpp"
 
 namespace gradway {
@@ -353,8 +352,7 @@ class YamlArguments {
 }  // namespace
 
 ArgumentSettings read_argument_settings(TextFile text) {
-  if (const auto bad = first_bad_byte(text.content); bad != std::string_view::npos)
-    refuse_at(text.at(bad, 1), "the file is not valid UTF-8", "save the file as UTF-8");
+  text.check_encoding();
   ArgumentSettings arguments{{std::move(text), {}}, {}};
   const auto& file = arguments.file.text;
   if (file.name.ends_with(".yaml") || file.name.ends_with(".yml")) {

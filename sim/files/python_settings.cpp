@@ -63,40 +63,43 @@ class PythonText {
                   std::map<std::string, FileSetting>& variables, int depth) {
     for (const auto& line : lines_of(text_.substr(begin, end - begin))) {
       if (!line.text.starts_with(indent) || line.text.substr(indent.size()).starts_with(' ')) continue;
-      auto at = begin + line.offset + indent.size();
+      auto position = begin + line.offset + indent.size();
       constexpr std::string_view returned = "return ";
-      if (text_.substr(at).starts_with(returned)) {
-        at += returned.size();
-        return expression(at, variables, depth);
+      if (text_.substr(position).starts_with(returned)) {
+        position += returned.size();
+        return expression(position, variables, depth);
       }
-      const auto target = dotted_name(at);
+      const auto target = dotted_name(position);
       if (target.empty()) continue;
-      skip_blanks(at);
-      if (at >= text_.size() || text_[at] != '=' || text_.substr(at).starts_with("==")) continue;
-      ++at;
-      assign(variables, target, expression(at, variables, depth));
+      skip_blanks(position);
+      if (position >= text_.size() || text_[position] != '=' || text_.substr(position).starts_with("=="))
+        continue;
+      ++position;
+      assign(variables, target, expression(position, variables, depth));
     }
     return {};
   }
 
   static bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-  void skip_blanks(std::size_t& at) const {
-    while (at < text_.size()) {
-      if (text_[at] == '#') {
-        at = std::min(text_.find('\n', at), text_.size());
-      } else if (std::isspace(static_cast<unsigned char>(text_[at])) != 0 || text_[at] == '\\') {
-        ++at;
+  void skip_blanks(std::size_t& position) const {
+    while (position < text_.size()) {
+      if (text_[position] == '#') {
+        position = std::min(text_.find('\n', position), text_.size());
+      } else if (std::isspace(static_cast<unsigned char>(text_[position])) != 0 || text_[position] == '\\') {
+        ++position;
       } else {
         return;
       }
     }
   }
 
-  std::string dotted_name(std::size_t& at) const {
-    const auto start = at;
-    while (at < text_.size() && (is_letter(text_[at]) || (text_[at] == '.' && at > start))) ++at;
-    return std::string{text_.substr(start, at - start)};
+  std::string dotted_name(std::size_t& position) const {
+    const auto start = position;
+    while (position < text_.size() &&
+           (is_letter(text_[position]) || (text_[position] == '.' && position > start)))
+      ++position;
+    return std::string{text_.substr(start, position - start)};
   }
 
   static FileSetting& entry_of(FileSetting& table, std::string_view key) {
@@ -125,98 +128,103 @@ class PythonText {
         .kind = kind, .key = {}, .text = std::move(text), .span = {start, std::max(end, start + 1) - start}};
   }
 
-  FileSetting expression(std::size_t& at, const std::map<std::string, FileSetting>& variables, int depth) {
-    skip_blanks(at);
-    const auto start = at;
-    auto value = operand(at, variables, depth);
-    skip_blanks(at);
-    const bool is_whole = at >= text_.size() ||
-                          std::string_view{",)]}:\n"}.find(text_[at]) != std::string_view::npos ||
+  FileSetting expression(std::size_t& position, const std::map<std::string, FileSetting>& variables,
+                         int depth) {
+    skip_blanks(position);
+    const auto start = position;
+    auto value = operand(position, variables, depth);
+    skip_blanks(position);
+    const bool is_whole = position >= text_.size() ||
+                          std::string_view{",)]}:\n"}.find(text_[position]) != std::string_view::npos ||
                           depth_ == 0;
     if (is_whole) return value;
     // Arithmetic and conditions: a text, which no number is taken from.
-    skip_to_end(at);
-    return scalar(FileSetting::Kind::text, std::string{text_.substr(start, at - start)}, start, at);
+    skip_to_end(position);
+    return scalar(FileSetting::Kind::text, std::string{text_.substr(start, position - start)}, start,
+                  position);
   }
 
-  FileSetting operand(std::size_t& at, const std::map<std::string, FileSetting>& variables, int depth) {
-    const auto start = at;
-    const char first = at < text_.size() ? text_[at] : ' ';
+  FileSetting operand(std::size_t& position, const std::map<std::string, FileSetting>& variables, int depth) {
+    const auto start = position;
+    const char first = position < text_.size() ? text_[position] : ' ';
     if (first == '"' || first == '\'') {
-      const auto end = std::min(text_.find(first, at + 1), text_.size());
-      at = std::min(end + 1, text_.size());
+      const auto end = std::min(text_.find(first, position + 1), text_.size());
+      position = std::min(end + 1, text_.size());
       return scalar(FileSetting::Kind::text, std::string{text_.substr(start + 1, end - start - 1)}, start,
-                    at);
+                    position);
     }
     if (first == '[' || first == '(' || first == '{') {
       FileSetting list;
       list.kind = FileSetting::Kind::list;
       list.span = {start, 1};
-      list.entries = arguments(at, variables, depth);
+      list.entries = arguments(position, variables, depth);
       return list;
     }
     if (std::isdigit(static_cast<unsigned char>(first)) != 0 || first == '-') {
-      at = std::min(text_.find_first_not_of("0123456789.eE_-+", at), text_.size());
-      auto number = std::string{text_.substr(start, at - start)};
+      position = std::min(text_.find_first_not_of("0123456789.eE_-+", position), text_.size());
+      auto number = std::string{text_.substr(start, position - start)};
       std::erase(number, '_');
-      return scalar(FileSetting::Kind::number, std::move(number), start, at);
+      return scalar(FileSetting::Kind::number, std::move(number), start, position);
     }
-    const auto name = dotted_name(at);
-    if (name.empty()) ++at;
+    const auto name = dotted_name(position);
+    if (name.empty()) ++position;
     if (name == "True" || name == "False")
-      return scalar(FileSetting::Kind::boolean, name == "True" ? "true" : "false", start, at);
-    if (name == "None") return scalar(FileSetting::Kind::null, "null", start, at);
-    if (at >= text_.size() || text_[at] != '(') {
+      return scalar(FileSetting::Kind::boolean, name == "True" ? "true" : "false", start, position);
+    if (name == "None") return scalar(FileSetting::Kind::null, "null", start, position);
+    if (position >= text_.size() || text_[position] != '(') {
       const auto known = variables.find(name);
-      return known == variables.end() ? scalar(FileSetting::Kind::text, name, start, at) : known->second;
+      return known == variables.end() ? scalar(FileSetting::Kind::text, name, start, position)
+                                      : known->second;
     }
     FileSetting call;
-    call.span = {start, at - start};
-    call.entries = arguments(at, variables, depth);
+    call.span = {start, position - start};
+    call.entries = arguments(position, variables, depth);
     if (call.entries.empty() && std::ranges::count(names(), name) > 0) return value_of(name, depth + 1);
     call.text = name;
     return call;
   }
 
   /// Reads what is between brackets. Values without a name have no key.
-  std::vector<FileSetting> arguments(std::size_t& at, const std::map<std::string, FileSetting>& variables,
-                                     int depth) {
+  std::vector<FileSetting> arguments(std::size_t& position,
+                                     const std::map<std::string, FileSetting>& variables, int depth) {
     if (++depth_ > max_setting_depth)
-      refuse_at(file_.at(at, 1), fmt::format("calls are nested deeper than {} levels", max_setting_depth),
-                "");
+      refuse_at(file_.at(position, 1),
+                fmt::format("calls are nested deeper than {} levels", max_setting_depth), "");
     std::vector<FileSetting> values;
-    ++at;
-    while (at < text_.size()) {
-      skip_blanks(at);
-      if (at >= text_.size() || text_[at] == ')' || text_[at] == ']' || text_[at] == '}') break;
-      if (text_[at] == ',') {
-        ++at;
+    ++position;
+    while (position < text_.size()) {
+      skip_blanks(position);
+      if (position >= text_.size() || text_[position] == ')' || text_[position] == ']' ||
+          text_[position] == '}')
+        break;
+      if (text_[position] == ',') {
+        ++position;
         continue;
       }
-      const auto start = at;
-      auto key = dotted_name(at);
-      auto after = at;
+      const auto start = position;
+      auto key = dotted_name(position);
+      auto after = position;
       skip_blanks(after);
       const bool is_named = !key.empty() && after < text_.size() && text_[after] == '=' &&
                             !text_.substr(after).starts_with("==");
-      at = is_named ? after + 1 : start;
-      auto value = expression(at, variables, depth);
+      position = is_named ? after + 1 : start;
+      auto value = expression(position, variables, depth);
       if (is_named) {
         value.key = std::move(key);
         value.key_span = {start, value.key.size()};
       }
       values.push_back(std::move(value));
-      if (at == start) ++at;  // what is no expression
+      if (position == start) ++position;  // what is no expression
     }
-    at = std::min(at + 1, text_.size());
+    position = std::min(position + 1, text_.size());
     --depth_;
     return values;
   }
 
   /// To the end of an argument.
-  void skip_to_end(std::size_t& at) const {
-    for (int depth = 0; at < text_.size(); ++at) {
-      const char c = text_[at];
+  void skip_to_end(std::size_t& position) const {
+    for (int depth = 0; position < text_.size(); ++position) {
+      const char c = text_[position];
       if (depth == 0 && (c == ',' || c == ')' || c == ']' || c == '}')) return;
       if (c == '(' || c == '[' || c == '{') ++depth;
       if (c == ')' || c == ']' || c == '}') --depth;

@@ -25,6 +25,11 @@ Where TextFile::at(std::size_t offset, std::size_t length) const {
   return place_in({line, start, number}, name, offset, length);
 }
 
+void TextFile::check_encoding() const {
+  if (const auto bad = first_bad_byte(content); bad != std::string_view::npos)
+    refuse_at(at(bad, 1), "the file is not valid UTF-8", "save the file as UTF-8");
+}
+
 Where place_in(const TextLine& line, const std::string& file, std::size_t offset, std::size_t length) {
   const auto in_line = std::min(offset - line.offset, line.text.size());
   return Where{.file = file,

@@ -23,6 +23,8 @@ struct TextFile {
   Where whole() const;
   /// Place of `length` bytes of the content; columns count characters. Counts the lines in each call.
   Where at(std::size_t offset, std::size_t length) const;
+  /// @throws ConfigError at the first byte that is not UTF-8
+  void check_encoding() const;
 };
 
 /// @param shown the file's name in messages
@@ -39,9 +41,8 @@ struct TextLine {
 /// Place of `length` bytes of a line; `offset` is that in the text.
 Where place_in(const TextLine& line, const std::string& file, std::size_t offset, std::size_t length);
 
-/// Lines that end in
-///  or \r
-/// . @param text must outlive the result.
+/// Lines that end in a line feed, with or without a carriage return before it.
+/// @param text must outlive the result
 std::vector<TextLine> lines_of(std::string_view text);
 
 /// Reads a text file, plain or compressed by gzip.

@@ -117,8 +117,7 @@ class Converter {
 }  // namespace
 
 SettingsFile read_toml_settings(TextFile text) {
-  if (const auto bad = first_bad_byte(text.content); bad != std::string_view::npos)
-    refuse_at(text.at(bad, 1), "the file is not valid UTF-8", "save the file as UTF-8");
+  text.check_encoding();
   SettingsFile file{std::move(text), {}};
   Converter converter{file};
   const auto parsed = toml::parse(std::string_view{file.text.content});

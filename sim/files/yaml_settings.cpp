@@ -185,8 +185,7 @@ class YamlBuilder final : public YAML::EventHandler {
 }  // namespace
 
 SettingsFile read_yaml_settings(TextFile text) {
-  if (const auto bad = first_bad_byte(text.content); bad != std::string_view::npos)
-    refuse_at(text.at(bad, 1), "the file is not valid UTF-8", "save the file as UTF-8");
+  text.check_encoding();
   SettingsFile file{std::move(text), {}};
   YamlBuilder builder{file};
   std::istringstream stream{file.text.content};

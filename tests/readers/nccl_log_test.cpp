@@ -399,7 +399,7 @@ TEST_CASE("logs of containers, of web pages and without hosts are read", "[nccl_
   }
 }
 
-TEST_CASE("nodes with one name are told apart by their GPUs, and RCCL is read", "[nccl_log]") {
+TEST_CASE("nodes with the same name are distinguished by their GPUs, and RCCL is read", "[nccl_log]") {
   std::string text = "RCCL version : 2.22.3-HEAD:0c2cbd8\n";
   for (int rank = 0; rank < 16; ++rank)
     text += initialised(rank, 16, "0x5", "<ip>") +

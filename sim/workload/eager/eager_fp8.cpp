@@ -40,7 +40,7 @@
 namespace gradway {
 namespace {
 
-/// Whether torchao scales rows or parts of them, so that each product casts its operands anew.
+/// Whether torchao scales rows or parts of them, so that each product casts its operands again.
 bool scales_rows(const Fp8& fp8) {
   return !fp8.by_transformer_engine && (fp8.recipe == Fp8Recipe::rowwise || fp8.recipe == Fp8Recipe::mxfp8);
 }
