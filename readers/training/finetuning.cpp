@@ -277,6 +277,10 @@ class Finetuning {
       precision_ = "fp16";
     const bool of_weights = precision_.empty() || precision_ == "fp32";
     if (of_weights && (weights == "bf16" || weights == "fp16")) precision_ = weights;
+    if (precision_.empty() && !of_program("precision").empty() && !has("bf16")) {
+      precision_ = of_program("precision");
+      note(fmt::format("bf16: true, the default of {}", program_->word(0)));
+    }
     if (precision_.empty()) precision_ = "fp32";
     if (precision_ == "fp32" && flag("tf32")) precision_ = "tf32";
     if (!options_.precision.empty()) precision_ = options_.precision;

@@ -155,6 +155,20 @@ TEST_CASE("words of trainers have gradway's names", "[cli][import]") {
   CHECK_THAT(outcome.output, Contains(line));
 }
 
+TEST_CASE("a file of TRL has the precision, the length and the checkpointing that are TRL's defaults",
+          "[cli][import]") {
+  const Desk desk;
+  const std::string file = "model_name_or_path: Qwen/Qwen3-8B\ncompletion_only_loss: true\n";
+  const auto outcome = imported(desk, file + "attn_implementation: flash_attention_2\n");
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output, Contains("TRL's settings in job.yaml\n") &&
+                                 Contains("  batch_per_gpu: 8\n  precision: bf16\n  sequence: 1024\n") &&
+                                 Contains("  recompute: full\n"));
+  CHECK_THAT(outcome.errors, Contains("bf16: true, the default of TRL"));
+  const auto written = imported(desk, file + "bf16: false\ngradient_checkpointing: false\n");
+  CHECK_THAT(written.output, Contains("  precision: fp32\n") && !Contains("recompute"));
+}
+
 TEST_CASE("settings of Lightning, litgpt and torchtune are read", "[cli][import]") {
   const Desk desk;
   CHECK_THAT(
