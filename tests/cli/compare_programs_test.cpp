@@ -95,6 +95,9 @@ TEST_CASE("two scenarios are compared with the platform that they name", "[cli][
   CHECK(change.at("sign") == "slower");
   CHECK(change.at("before").at("name") == "p4d");
   CHECK(change.at("after").at("name") == "g6e");
+  CHECK_THAT(compare("article/p4d", "article/g6e").output,
+             Contains("8 GPUs of aws-p4d.24xlarge (a100-sxm-40gb, 42.95 GB), then 8 GPUs of\n"
+                      "aws-g6e.48xlarge (l40s, 48 GB)\n"));
   const auto here = compare("article/p4d", "article/g6e", {"--platforms", "dgx-a100", "--json"});
   CHECK(Json::parse(here.output).at("changes").at(0).at("platform") == "dgx-a100");
 }

@@ -191,6 +191,13 @@ std::string hardware_of(const ProgramCost& cost) {
                      cost.memory_range.gpu, bytes_text(cost.memory_range.capacity));
 }
 
+/// The hardware of both, once if it is the same.
+std::string hardware_of(const ProgramChange& change) {
+  const auto before = hardware_of(change.before);
+  const auto after = hardware_of(change.after);
+  return before == after ? after : fmt::format("{}, then {}", before, after);
+}
+
 /// The jobs in words: one if they are the same.
 std::vector<std::string> jobs_of(const ProgramChange& change) {
   const auto before = describe(change.before.name, change.before.job);
@@ -274,7 +281,7 @@ void write_text(std::ostream& out, const std::vector<ProgramChange>& changes, co
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const auto& change = changes[i];
     if (i > 0) out << '\n';
-    write_wrapped(out, hardware_of(change.after), style, Paint::bold);
+    write_wrapped(out, hardware_of(change), style, Paint::bold);
     for (const auto& job : jobs_of(change)) write_wrapped(out, job, style, Paint::dim);
     out << '\n';
     const auto paint = change.sign == ChangeSign::faster   ? Paint::green
@@ -306,7 +313,7 @@ void write_markdown(std::ostream& out, const std::vector<ProgramChange>& changes
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const auto& change = changes[i];
     out << fmt::format("{}**Predicted step time: {}**, on {}\n", i > 0 ? "\n" : "", step_in_words(change),
-                       hardware_of(change.after));
+                       hardware_of(change));
     if (change.no_longer_fits()) out << "\n**The job no longer fits into the GPU's memory.**\n";
     out << "\n| | before | after | change |\n| --- | ---: | ---: | --- |\n";
     for (const auto& [title, before, after, difference] : figures_of(change))
