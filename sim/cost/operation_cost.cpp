@@ -164,6 +164,28 @@ double share_of_flash1(double tokens, double head) {
                    std::clamp(std::log2(head / small_head), 0.0, 1.0));
 }
 
+/// Share of the peak that cuDNN's attention reaches on data-centre Blackwell over that on Hopper. The
+/// exponentials of the scores, which are as many for a small head as for a large one, did not become faster
+/// with the products; those of 10.3 (B300, GB300) are twice as fast.
+/// @source github.com/NVIDIA/cudnn-frontend, benchmark/sdpa_benchmark_training/results, cuDNN 9.19 and 9.22,
+///         bf16, 64 heads of queries and 8 of keys, causal, 2,048 to 16,384 tokens, rates over those of an
+///         H200 over the ratio of the peaks: heads of 128 on a GB200 0.94 to 1 forward and 0.91 to 0.97
+///         backward, on a GB300 1.12 to 1.14 and 1.03 to 1.05; heads of 64 with a window of 1,024 tokens 0.63
+///         to 0.70 and 0.84 to 0.86, 0.74 to 0.82 and 0.87 to 0.89
+double share_of_blackwell(const Operation& operation, const Gpu& gpu) {
+  constexpr int b300 = 103;
+  constexpr double large_head = 128;
+  struct Shares {
+    double small_heads;
+    double large_heads;
+  };
+  const bool is_forward = operation.family == KernelFamily::attention_forward;
+  const auto shares = gpu.compute_capability < b300 ? (is_forward ? Shares{0.68, 0.97} : Shares{0.85, 0.95})
+                                                    : (is_forward ? Shares{0.79, 1.13} : Shares{0.88, 1.04});
+  const auto size = std::clamp(operation.size[3], small_head, large_head);
+  return std::lerp(shares.small_heads, shares.large_heads, std::log2(size / small_head));
+}
+
 /// Share of the peak that attention with enough blocks reaches.
 double share_of_attention(const Operation& operation, const Gpu& gpu) {
   constexpr int hopper = 90;
@@ -175,6 +197,8 @@ double share_of_attention(const Operation& operation, const Gpu& gpu) {
   // The memory-efficient kernels in 32 bits are those for Ampere, too (PyTorch, mem_eff_attention/kernels).
   if (operation.attention != AttentionKernel::cudnn && has_wider)
     share *= gpu.compute_capability < blackwell ? of_ampere_on_hopper : of_ampere_on_blackwell;
+  if (operation.attention == AttentionKernel::cudnn && is_data_centre_blackwell(gpu.compute_capability))
+    share *= share_of_blackwell(operation, gpu);
   if (operation.attention == AttentionKernel::flash1)
     share *= share_of_flash1(operation.size[2], operation.size[3]);
   return share;
