@@ -149,6 +149,26 @@ TEST_CASE("an explanation has sentences and commands", "[cli][explain]") {
   }
 }
 
+TEST_CASE("an explanation ends with the settings that gain most", "[cli][explain]") {
+  const auto commands = [](std::vector<std::string> words) {
+    words.insert(words.begin(), "explain");
+    const auto outcome = run_gradway(words);
+    CHECK(outcome.status == 0);
+    return outcome.output.substr(outcome.output.find("  commands to try\n"));
+  };
+  // The article's own remedies: the hook, then TF32 ahead of any faster part.
+  CHECK_THAT(commands({"article/g6e"}),
+             StartsWith("  commands to try\n    gradway run article/g6e --set strategy.comm_hook=bf16\n"
+                        "    gradway run article/g6e --set job.precision=tf32\n"
+                        "    gradway run article/g6e --set faster."));
+  CHECK_THAT(commands({"article/g6e", "--set", "job.gpus=1"}), !Contains("comm_hook"));
+  // Whole parameters where they fit, and lower stages.
+  const auto sharded = explained({"--set", "strategy.kind=fsdp"});
+  CHECK(answer(sharded, "ddp").at("set") == Json{{"strategy.kind", "ddp"}});
+  CHECK(answer(explained({"--set", "strategy={kind: zero, stage: 3}"}), "stage_1").at("set") ==
+        Json{{"strategy.stage", "1"}});
+}
+
 TEST_CASE("wrong speeds and arguments of explain are refused", "[cli][explain]") {
   const auto errors = [](std::vector<std::string> more) {
     more.insert(more.begin(), {"explain", "article/g6e"});

@@ -111,14 +111,15 @@ void write_counterfactual(std::ostream& out, const Counterfactual& answer, Secon
   for (std::size_t i = 1; i < lines.size(); ++i) out << std::string(indent, ' ') << lines[i] << '\n';
 }
 
-/// Writes whole lines, however long, so that each can be copied.
-void write_commands(std::ostream& out, const std::vector<Counterfactual>& answers,
-                    const RunCommand& command) {
-  std::string text;
-  for (const auto& answer : answers) {
-    if (!answer.is_bound) text += fmt::format("    {}\n", command.with(answer.set));
-  }
-  if (!text.empty()) out << "\n  commands to try\n" << text;
+/// Writes whole lines, however long, so that each can be copied: settings that fit first, then hardware.
+void write_commands(std::ostream& out, std::vector<Counterfactual> answers, const RunCommand& command) {
+  std::erase_if(answers,
+                [](const auto& answer) { return answer.is_bound || answer.verdict > MemoryVerdict::tight; });
+  std::ranges::stable_partition(
+      answers, [](const auto& answer) { return !answer.set.front().first.starts_with("faster."); });
+  if (answers.empty()) return;
+  out << "\n  commands to try\n";
+  for (const auto& answer : answers) out << fmt::format("    {}\n", command.with(answer.set));
 }
 
 /// What other settings of local SGD would change, per step with its share of the exchanges.

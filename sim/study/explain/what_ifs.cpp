@@ -92,7 +92,8 @@ class WhatIfs {
     std::visit([&](const auto& strategy) { add_settings(strategy, scenario); }, job_.strategy);
   }
 
-  void add_loader(const Gpu& gpu) {
+  /// @param cores of a node; 0: unknown
+  void add_loader(const Gpu& gpu, int ranks_per_node, int cores) {
     const auto& input = job_.input;
     const auto workers = [&](bool can_help, int count, const char* words) {
       add(can_help, fmt::format("loader_workers_{}", count), words,
@@ -113,6 +114,10 @@ class WhatIfs {
     add(is_dali && input.decode_on_gpu && gpu.jpeg_decoder > 0 && hw_decoder_load_of(input, gpu) < 1,
         "hw_decoder_load_1", "all images decoded by the GPU's JPEG decoder",
         {{"input.hw_decoder_load", "1"}});
+    // A node with fewer cores than processes runs them in turn.
+    const auto processes = ranks_per_node * (input.loader_workers + 1);
+    workers(is_pytorch && cores > 0 && input.loader_workers > 1 && processes > cores,
+            std::max(1, cores / ranks_per_node - 1), "no more processes than CPU cores");
     add_reads();
     list_.push_back({"ready_samples", "samples ready in memory (a bound)", {{"input.dataset", ""}}, true});
   }
@@ -136,9 +141,10 @@ class WhatIfs {
         std::move(set));
   }
 
-  /// What the program does that makes ranks or the CPU wait.
-  void add_program(const Model& model) {
+  /// What the program does that makes ranks or the CPU wait, and how it issues its operations.
+  void add_program(const Model& model, const Gpu& gpu) {
     const Job plain;
+    add_operations(model, gpu);
     Settings no_reads{{"job.host_reads", "0"}};  // and the keys that need it
     if (job_.reduced_metrics > 0) no_reads.emplace_back("job.reduced_metrics", "0");
     if (job_.host_reads_after != plain.host_reads_after)
@@ -176,8 +182,10 @@ class WhatIfs {
       if (has_connections) add_connections(network, settings);
     }
     if (!(network.spread < 1)) return;
+    Settings adaptive{{"network.routing", "adaptive"}};
+    if (conditions.paths) adaptive.emplace_back("network.paths", "");  // a key of spraying alone
     add(true, "adaptive_routing", "switches that spread flows over their uplinks by load",
-        {{"network.routing", "adaptive"}});
+        std::move(adaptive));
     const auto queue_pairs = std::min(most_queue_pairs, settings.queue_pairs * times_as_many);
     add(queue_pairs > settings.queue_pairs, "more_queue_pairs",
         fmt::format("{} queue pairs per connection", queue_pairs),
@@ -226,6 +234,16 @@ class WhatIfs {
 
   void add_settings(const auto&, const Scenario&) {}
 
+  void add_settings(const Ddp& ddp, const Scenario&) {
+    if (job_.gpus == 1) return;
+    constexpr auto large_buckets = 100_MiB;
+    add_setting(ddp.comm_hook == CommHook::none && !has_half_states(job_), "strategy.comm_hook", "bf16",
+                "gradients rounded to bf16 before they are sent");
+    add_setting(!ddp.bucket_cap || *ddp.bucket_cap < large_buckets, "strategy.bucket_cap", "100 MiB",
+                "gradient buckets of 100 MiB");
+    add_setting(!ddp.gradient_as_bucket_view, "strategy.gradient_as_bucket_view", "true",
+                "gradients as views into the buckets");
+  }
   void add_settings(const Fsdp& fsdp, const Scenario& scenario) {
     const bool is_kept = fsdp.reshard == Fsdp::kept;
     add_wraps(fsdp.wrap, scenario);
@@ -233,6 +251,7 @@ class WhatIfs {
     add_setting(!is_kept, "strategy.reshard_after_forward", "false", kept_parameters);
     add_setting(fsdp.forward_prefetch == 0, "strategy.forward_prefetch", "1", early_gather);
     add_replicas(fsdp.replicate, scenario);
+    add_ddp(fsdp.cpu_offload);
   }
   void add_settings(const Fsdp1& fsdp, const Scenario& scenario) {
     const bool is_full = fsdp.sharding == Fsdp1::Sharding::full_shard;
@@ -240,8 +259,11 @@ class WhatIfs {
     add_setting(is_full, "strategy.sharding_strategy", "shard_grad_op", kept_parameters);
     add_setting(!fsdp.forward_prefetch, "strategy.forward_prefetch", "true", early_gather);
     add_replicas(fsdp.replicate, scenario);
+    add_ddp(false);
   }
   void add_settings(const Zero& zero, const Scenario&) {
+    for (int stage = 1; stage < zero.stage && !zero.offload_param; ++stage)
+      add_setting(true, "strategy.stage", fmt::to_string(stage), fmt::format("ZeRO stage {}", stage));
     add_setting(!zero.overlaps(), "strategy.overlap_comm", "true", early_reductions);
   }
   void add_settings(const DistributedOptimizer& optimizer, const Scenario&) {
@@ -249,6 +271,13 @@ class WhatIfs {
     add_setting(!overlaps, "strategy.overlap_grad_reduce", "true", early_reductions);
     add_setting(overlaps && !optimizer.overlap_param_gather, "strategy.overlap_param_gather", "true",
                 "all-gathers during the next forward pass");
+  }
+
+  /// Whole parameters on each GPU, if nothing else divides them.
+  void add_ddp(bool offloads) {
+    add(!offloads && job_.gpus > 1 && job_.layout.model_parallel_ranks() == 1 &&
+            job_.cuda_graphs == CudaGraphs::none && !half_parameters(job_),
+        "ddp", "DDP instead of sharding", {{"strategy.kind", "ddp"}});
   }
 
   /// Twice and four times as many blocks together.
@@ -272,6 +301,22 @@ class WhatIfs {
   static constexpr auto early_gather =
       "the all-gather of the next group launched before the kernels of this one";
   static constexpr auto early_reductions = "reductions during the backward pass";
+
+  /// What PyTorch issues for an architecture.
+  void add_operations(const Model& model, const Gpu& gpu) {
+    if (!model.run || model.captured || model.profile || !trains(job_.strategy)) return;
+    const bool offloads = facts_of(job_.strategy).offloads;
+    const bool is_eager = !job_.compiled && !has_megatron_modules(job_) && !offloads;
+    add(is_eager && model.tables.empty() && !job_.sync_batch_norm &&
+            job_.experts == ExpertProducts::grouped && job_.cuda_graphs == CudaGraphs::none,
+        "compile", "torch.compile", {{"job.compile", "true"}});
+    add(job_.attention == AttentionKernel::composed, "fused_attention",
+        "attention in one kernel (scaled_dot_product_attention)", {{"job.attention", "auto"}});
+    add(job_.precision == Precision::fp32 && gpu.peak[static_cast<std::size_t>(Precision::tf32)].has_value(),
+        "tf32", "matrix products in TF32", {{"job.precision", "tf32"}});
+    add(job_.optimizer == Optimizer::adamw && !offloads, "fused_optimizer", "AdamW in fused kernels",
+        {{"optimizer", "adamw_fused"}});
+  }
 
   /// Blocks recomputed in the backward pass.
   void add_recompute(const Model& model) {
@@ -409,11 +454,12 @@ std::vector<WhatIf> what_ifs(const Run& run, const std::optional<ChannelLimit>& 
   rows.add_hardware(platform, used_parts(run), limit);
   rows.add_sharding(run.scenario);
   if (job.input.dataset) {
-    rows.add_loader(platform.gpu_models.front());
-    rows.add_storage(
-        drive, std::min(job.gpus, std::max(1, static_cast<int>(platform.gpus.size()) / platform.nodes)));
+    const auto ranks_per_node =
+        std::min(job.gpus, std::max(1, static_cast<int>(platform.gpus.size()) / platform.nodes));
+    rows.add_loader(platform.gpu_models.front(), ranks_per_node, platform.cores_per_node);
+    rows.add_storage(drive, ranks_per_node);
   }
-  rows.add_program(run.scenario.model);
+  rows.add_program(run.scenario.model, platform.gpu_models.front());
   if (platform.network && platform.collectives != CollectiveRules::ideal && platform.nodes > 1)
     rows.add_network(*platform.network);
   return rows.list();
