@@ -2,6 +2,7 @@
 """Errors of captures, and the line of the program that they are about."""
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import sysconfig
@@ -22,6 +23,14 @@ class CaptureError(GradwayError):
         super().__init__(*words)
         if CaptureError.first is None:
             CaptureError.first = self
+
+
+def imported(name: str) -> Any:
+    """A module; None if it is one of another version, or cannot be imported: PyTorch 1.13's FSDP with Python 3.11, Debian 12's, is a ValueError."""
+    try:
+        return importlib.import_module(name)
+    except (ImportError, RuntimeError, ValueError):
+        return None
 
 
 def _is_of_recorder(file: str) -> bool:

@@ -327,12 +327,14 @@ class Recorder:
             self._module_refs.append(module)
         self.recording.blocks.extend(blocks_of(root, self.torch.nn))
 
-    def _enter_root(self, module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-        """Starts a micro-step: the outermost module is called with gradients."""
+    def _enter_root(self, module: Any, arguments: tuple[Any, ...], named: dict[str, Any], follows_backward: bool) -> None:
+        """An outermost module is called with gradients, which starts a micro-step if none was called since the last backward pass."""
         torch = self.torch
         self._is_evaluating = False
         self.name_modules(module)
         self._watch_gradients(module)
+        if self._has_root_run and not follows_backward:
+            return
         if self._has_root_run:
             self._micro_steps += 1
         self._has_root_run = True
@@ -482,9 +484,10 @@ class Recorder:
     @contextlib.contextmanager
     def module(self, module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> Iterator[None]:
         if not self._modules and self.torch.is_grad_enabled() and self._phase != "backward" and any(True for _ in module.parameters()):
-            if self._phase == "between":
+            follows_backward = self._phase == "between"
+            if follows_backward:
                 self._phase = "forward"
-            self._enter_root(module, arguments, named)
+            self._enter_root(module, arguments, named, follows_backward)
         name = self._names.get(id(module))
         self._modules.append(self._modules[-1] if name is None and self._modules else name or "")
         try:

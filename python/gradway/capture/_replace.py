@@ -10,7 +10,7 @@ import types
 from typing import Any, Iterator
 
 from gradway.capture import _ranks, _recorder, _sharded
-from gradway.capture._errors import CaptureError
+from gradway.capture._errors import CaptureError, imported
 
 
 # They look at what they import, and must not see replacements.
@@ -21,8 +21,7 @@ _IMPORTED_FIRST = ("torch.distributed", "torch.distributed.device_mesh", "torch.
 
 def replacements(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
     for name in _IMPORTED_FIRST:
-        with contextlib.suppress(ImportError, RuntimeError):  # of another version, or built without
-            importlib.import_module(name)
+        imported(name)
     yield from _of_host(recorder)
     yield from _of_training(recorder)
     yield from _of_kernels(recorder)
@@ -169,10 +168,7 @@ def _of_files(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
 
     yield torch, "load", load
     for module, names in (("torch.distributed.checkpoint", ("save", "async_save", "save_state_dict")), ("safetensors.torch", ("save_file", "save_model"))):
-        try:
-            owner = importlib.import_module(module)
-        except ImportError:
-            continue
+        owner = imported(module)
         for name in names:
             if hasattr(owner, name):
                 yield owner, name, skipped(f"{module}.{name}")

@@ -11,7 +11,7 @@ import functools
 from typing import Any, Iterator
 
 from gradway.capture import _recorder
-from gradway.capture._errors import CaptureError, place_of_program
+from gradway.capture._errors import CaptureError, imported, place_of_program
 from gradway.capture._ranks import Mesh
 from gradway.capture._wrapper import transparent_wrapper_of, wrapper_of
 
@@ -209,14 +209,10 @@ def _of_whole_models(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str,
 def _of_fully_shard(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
     """FSDP2, torch.distributed.fsdp.fully_shard."""
     torch, strategies = recorder.torch, recorder.strategies
-    from importlib import import_module
     owners = []
     for name in ("torch.distributed.fsdp", "torch.distributed._composable.fsdp", "torch.distributed._composable.fsdp.fully_shard",
                  "torch.distributed.fsdp._fully_shard", "torch.distributed.fsdp._fully_shard._fully_shard"):
-        try:
-            owners.append(import_module(name))
-        except ImportError:  # the places depend on the version
-            pass
+        owners.append(imported(name))  # the places depend on the version
     owners = [owner for owner in owners if hasattr(owner, "fully_shard")]
 
     class FSDPModule:
@@ -291,10 +287,7 @@ def _of_fully_shard(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, 
 def _of_fsdp1(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
     """FSDP1, torch.distributed.fsdp.FullyShardedDataParallel."""
     torch, strategies = recorder.torch, recorder.strategies
-    try:
-        import torch.distributed.fsdp as fsdp
-    except ImportError:
-        return
+    fsdp = imported("torch.distributed.fsdp")
     if not hasattr(fsdp, "FullyShardedDataParallel"):
         return
     prefetching = {"BACKWARD_PRE": "pre", "BACKWARD_POST": "post"}
