@@ -118,8 +118,10 @@ Bottleneck find_bottleneck(const Scenario& scenario, const Metrics& metrics, con
   }
   constexpr double noticeable = 0.01;
   const auto best = std::ranges::max_element(saved);
-  if (*best < noticeable)
+  // Where nothing alone would help, such as kernels that take as long as their launches, kernels count first.
+  if (*best < noticeable && metrics.compute <= std::max(metrics.idle, metrics.optimizer))
     return bottleneck::Idle{wait_for_copies(settings, bottleneck::Wait::other), share_of(metrics.idle)};
+  if (*best < noticeable) return bottleneck::Kernels{gpu, share_of(metrics.compute)};
   switch (static_cast<WorkKind>(best - saved.begin())) {
     case WorkKind::kernels:
       if (metrics.optimizer > metrics.compute) return bottleneck::Optimizer{gpu, share_of(metrics.optimizer)};

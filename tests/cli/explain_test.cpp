@@ -11,6 +11,7 @@
 
 using namespace gradway::testing;
 using Catch::Matchers::Contains;
+using Catch::Matchers::StartsWith;
 using Json = nlohmann::json;
 
 namespace {

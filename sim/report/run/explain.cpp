@@ -95,14 +95,9 @@ std::string bar(double gain) {
   return text;
 }
 
-/// "41.6 % less"
-std::string gain_text(double gain) {
-  return fmt::format("{} {}", percent_text(std::abs(gain)), gain < 0 ? "more" : "less");
-}
-
 void write_counterfactual(std::ostream& out, const Counterfactual& answer, Seconds step, const Style& style) {
   const auto gain = answer.gain(step);
-  const auto head = fmt::format("{:>13}  ", gain_text(gain));
+  const auto head = fmt::format("{:>13}  ", percent_text(gain) + " less");
   const auto indent = 2 + bar_width + head.size();
   const auto lines = wrap(fmt::format("{}: {}", words_of(answer), time_text(answer.step_time)),
                           std::max(style.width, indent + narrowest_text) - indent);

@@ -2,7 +2,6 @@
 #include "sim/study/explain/explain.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 #include <fmt/format.h>
@@ -143,7 +142,7 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
                        overlap->bound()});
   std::ranges::stable_sort(answers, {}, &Counterfactual::step_time);
   for (auto& counterfactual : answers) {
-    auto& list = std::abs(counterfactual.gain(step)) < least_gain ? explanation.no_help : explanation.helps;
+    auto& list = counterfactual.gain(step) < least_gain ? explanation.no_help : explanation.helps;
     list.push_back(std::move(counterfactual));
   }
   return explanation;

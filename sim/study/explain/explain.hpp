@@ -52,7 +52,7 @@ struct Explanation {
   bool mostly_communication = false;   ///< exposed communication is the longest part of the step
   std::vector<ExposedCalls> exposed{};
   std::vector<Counterfactual> helps{};       ///< the greatest gain first
-  std::vector<Counterfactual> no_help{};     ///< less than `least_gain` either way, in the same order
+  std::vector<Counterfactual> no_help{};     ///< a gain below `least_gain`, or none, in the same order
   std::optional<OuterLoop> outer{};          ///< of local SGD over a WAN
   std::vector<Counterfactual> meeting{};     ///< mean steps of `outer` with one change, the best first
   std::optional<Counterfactual> slow_gpu{};  ///< cost of a straggler
