@@ -144,7 +144,7 @@ PeakOfRun peak_of_run(const Scenario& scenario, const MemoryUse& memory) {
     peak.step = settings_or_defaults<Ddp>(scenario.job.strategy).static_graph ? 3 : 2;
 
   const auto share = reserved_share(scenario.job);
-  const auto steady = memory.allocated() + memory.beyond_step();
+  const auto steady = std::max(memory.by_stream, memory.allocated() + memory.beyond_step());
   const auto room =
       gpu.ideal ? Bytes::infinite() : std::max(gpu.memory - peak.beside, memory.allocated() + memory.slack);
   const auto reserved = [&](double beyond) {
