@@ -286,7 +286,8 @@ class Finetuning {
       return read_deepspeed(distributed);
     const auto fsdp = written("fsdp");
     const bool is_fsdp = (has("fsdp") && fsdp != "false" && !fsdp.empty()) ||
-                         distributed.starts_with("fsdp") || number("fsdp_version", 0) > 0;
+                         distributed.starts_with("fsdp") || number("fsdp_version", 0) > 0 ||
+                         (gpus_ > 1 && of_program("strategy") == "fsdp");
     if (is_fsdp) return read_fsdp(fsdp);
     if (gpus_ <= 1) {
       keys_.put("strategy.kind", "none");
@@ -297,7 +298,9 @@ class Finetuning {
       if (distributed.find("find_unused") != std::string::npos)
         keys_.put("strategy.find_unused_parameters", "true");
     }
-    if (has_half_weights_ && !keys_.has("job.finetune")) keys_.put("job.state_dtype", precision_);
+    // PEFT keeps adapters in fp32, torchtune and litgpt in the format of the model.
+    if (has_half_weights_ && (!keys_.has("job.finetune") || of_program("transformers") == "false"))
+      keys_.put("job.state_dtype", precision_);
   }
 
   void read_fsdp(const std::string& words) {
@@ -308,7 +311,9 @@ class Finetuning {
       is_second = true;
     }
     keys_.put("strategy.kind", is_second ? "fsdp" : "fsdp1");
-    if (precision_ == "bf16" || precision_ == "fp16") {
+    if (has_half_weights_ && of_program("transformers") == "false") {
+      keys_.put("job.state_dtype", precision_);
+    } else if (precision_ == "bf16" || precision_ == "fp16") {
       // @source accelerate, utils/dataclasses.py, set_mixed_precision: parameters and sums in one format
       keys_.put("strategy.param_dtype", precision_);
       keys_.put("strategy.reduce_dtype", precision_);

@@ -290,7 +290,8 @@ class Megatron {
     const auto name = settings_.text("optimizer").value_or("adam");
     // FusedAdam of Transformer Engine or Apex. SGD has a default momentum of 0.9.
     // Muon's "distributed" optimizer gives each rank whole matrices: LayerWiseDistributedOptimizer.
-    if (name == "muon" && flag("use_distributed_optimizer"))
+    const bool has_experts = number("num_experts", 0, 0) > 0;  // of which gradway does not give whole tensors
+    if (name == "muon" && flag("use_distributed_optimizer") && !has_experts)
       keys_.put("strategy.tensor_owners", std::max(1, gpus_ / (tensor_ * pipeline_)));
     keys_.put("optimizer",
               name == "sgd" ? "sgd_momentum" : optimizer_word(settings_, "optimizer", name, true));

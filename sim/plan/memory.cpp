@@ -86,6 +86,7 @@ struct GradientLife {
   bool from_start =
       false;  ///< all exist from the start: of the previous micro-step or in a strategy's buckets
   bool through_forward = false;  ///< they live through the next forward pass
+  Bytes of_others{};             ///< part of `all` that other streams than that of the kernels have allocated
 };
 
 /// Calls `visit(moment, use)` for each moment of a micro-step. Autograd keeps and frees activations, and the
@@ -102,11 +103,13 @@ void visit_micro_step(const StepMemory& step, const Sync& sync, const MemoryUse&
     const auto ready = step.gradients.back() > 0_B ? step.gradients[i] / step.gradients.back() : 0;
     const bool is_loss = i + 1 == step.forward || (!is_forward && ready == 0);
     const auto held = sync.held({is_forward, is_loss, ready});
+    auto of_others = all_there ? gradients.of_others : 0_B;
     if (held) {
+      of_others = std::max(held->of_others, of_others);
       use.gradients = std::max(held->gradients, all_there ? gradients.all : 0_B);
       use.gathered = held->gathered;
     }
-    use.by_stream = use.allocated() - (held ? held->of_others : 0_B);
+    use.by_stream = use.allocated() - of_others;
     visit(i, use);
   }
 }
@@ -198,7 +201,8 @@ StepParts parts_of_step(const RankScenario& scenario, const StepMemory& step, co
                             : shards                   ? parts.sync.gradients
                                                        : gradients_of(scenario),
                      .from_start = scenario.job.accumulate > 1,
-                     .through_forward = keeps_gradients(scenario)};
+                     .through_forward = keeps_gradients(scenario),
+                     .of_others = parts.sync.kept_by_others};
 
   always.activations = std::accumulate(step.lasting.begin(), step.lasting.end(), Bytes{});
   if (!shards) always.activations += static_gradients(scenario);

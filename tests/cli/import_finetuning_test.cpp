@@ -137,7 +137,7 @@ TEST_CASE("words of trainers have gradway's names", "[cli][import]") {
       {"attn_implementation: eager", "  attention: composed\n"},
       {"use_liger_kernel: true", "  fused_loss: true\n"},
       {"torch_compile: true", "  compile: true\n"},
-      {"optim: paged_adamw_8bit", "optimizer: adamw_8bit\n"},
+      {"optim: paged_adamw_8bit", "optimizer: paged_adamw_8bit\n"},
       {"optim: adamw_torch", "optimizer: adamw\n"},
       {"dtype: bfloat16", "  state_dtype: bf16\n"},
       {"use_peft: true", "  finetune: lora\n  lora_rank: 8\n  lora_targets: query_value\n"},
@@ -205,7 +205,8 @@ TEST_CASE("adapters, losses and optimizers of torchtune and litgpt become keys",
                                 "llama3_1_8b\noptimizer:\n  _component_: bitsandbytes.optim.PagedAdamW8bit\n"
                                 "optimizer_in_bwd: True\n")
                  .output,
-             Contains("  optimizer_in_backward: true\n") && Contains("optimizer: paged_adamw_8bit\n"));
+             Contains("  optimizer_in_backward: true\n") && Contains("  state_dtype: bf16\n") &&
+                 Contains("strategy:\n  kind: fsdp\noptimizer: paged_adamw_8bit\n"));
   const std::string litgpt =
       "checkpoint_dir: checkpoints/meta-llama/Llama-3.2-1B\nprecision: bf16-true\n"
       "train:\n  micro_batch_size: 1\n  max_seq_length: 1024\nlora_r: 8\n"

@@ -371,7 +371,7 @@ TEST_CASE("Megatron's CUDA graphs are those of the scenario", "[cli][import]") {
   const std::string experts = "--num-experts 8 --expert-model-parallel-size 8 --cuda-graph-impl local ";
   CHECK(graphs(experts + "--cuda-graph-modules attn moe_router moe_preprocess ") == "layers");
   CHECK(graphs(experts + "--cuda-graph-modules attn,moe_router,moe_preprocess ") == "layers");
-  CHECK(graphs(experts + "--cuda-graph-modules '[attn moe_router moe_preprocess]' ") == "layers");
+  CHECK(graphs(experts + "--cuda-graph-modules [attn moe_router moe_preprocess] ") == "layers");
   CHECK(graphs(experts + "--cuda-graph-scope attn ") == "layers, noted");
   CHECK_THAT(
       desk.import(shape + batch + experts + "--cuda-graph-scope moe_router moe_preprocess").errors,

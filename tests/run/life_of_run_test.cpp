@@ -175,8 +175,9 @@ TEST_CASE("what the allocator reserves has an interval, wider where a model is s
     return std::pair{peak.reserved_low / use.by_stream - 1, peak.reserved_high / use.by_stream - 1};
   };
   CHECK(share("{kind: none}", {{"job.gpus", "1"}}).second == Approx(0.239));
-  CHECK(share("{kind: fsdp}").first == Approx(0.08));
-  CHECK(share("{kind: fsdp}").second == Approx(0.308));
+  CHECK(share("{kind: fsdp}").first == Approx(0.019));
+  CHECK(share("{kind: fsdp}").second == Approx(0.244));
+  CHECK(share("{kind: fsdp1}").second == Approx(0.308));
   // Expandable segments: from no fragments on.
   CHECK(share("{kind: fsdp}", {{"job.expandable_segments", "true"}}).first == Approx(0).margin(1e-9));
 }
@@ -225,6 +226,31 @@ TEST_CASE("instances of Megatron's optimizer shard it among fewer ranks and add 
   CHECK(scattered == Bytes{4 * parameters});
   CHECK(added == scattered / 4);
   CHECK_THROWS_AS(planned("3"), ConfigError);
+}
+
+TEST_CASE("ZeRO++ reduces matrices of gradients in int4, in a node and then between nodes", "[memory]") {
+  const auto scenario = load_scenario("keys/zero-plus-plus", {}, DataPath{{GRADWAY_SOURCE_DIR}});
+  double matrices = 0, scales = 0, vectors = 0;
+  for (const auto& layer : scenario.model.layers) {
+    for (const auto& parameter : layer.parameters) {
+      const auto& shape = parameter.shape;
+      const auto elements = static_cast<double>(parameter.elements());
+      (shape.size() > 1 ? matrices : vectors) += elements;
+      if (shape.size() > 1) scales += static_cast<double>(std::max(shape[0], shape[1]));
+    }
+  }
+  const auto workload = plan(scenario, compute_costs(scenario));
+  check(workload);
+  Bytes in_node{}, between{}, as_they_are{};
+  for (const auto& task : workload.first_program().tasks) {
+    const auto* call = std::get_if<Call>(&task.work);
+    if (call == nullptr) continue;
+    if (call->kind == CollectiveKind::all_to_all) (call->group.index == 2 ? in_node : between) += call->bytes;
+    if (call->kind == CollectiveKind::reduce_scatter) as_they_are += call->bytes;
+  }
+  CHECK(in_node.value() == Approx(matrices / 2 + 4 * scales));  // a scale in fp32 for each group
+  CHECK(between.value() == Approx(in_node.value() / 8));
+  CHECK(as_they_are.value() == Approx(2 * vectors));
 }
 
 // torch.cuda.memory._snapshot and _record_memory_history on two H200, 2026-11-30, PyTorch 2.11,

@@ -218,7 +218,7 @@ TEST_CASE("latent attention drops scores, too, of which it keeps the rest and a 
                    {.precision = Precision::bf16, .attention = AttentionKernel::math, .megatron = true});
     return step.memory.activations[step.memory.forward - 1].value();
   };
-  const double scores = 2 * 2 * 4 * 32.0 * 32;  // two layers and samples, four heads
+  const double scores = 2 * 4 * 32.0 * 32;  // two layers of four heads
   CHECK(kept(true) - kept(false) == (2 + 1) * scores);
 }
 
