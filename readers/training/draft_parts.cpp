@@ -123,7 +123,9 @@ std::string cuda_graphs_word(TrainerSettings& settings) {
                                  is_local ? "enable_cuda_graph" : "external_cuda_graph"),
                      "Megatron-Core accepts only one of them");
   const auto graphs = settings.word("cuda_graph_impl", is_local || is_external ? "local" : "none");
-  const auto modules = settings.words(key);
+  auto modules = settings.words(key);
+  for (auto& module : modules)  // recipes quote the list of an argument: "[attn", "mlp]"
+    std::erase_if(module.text, [](char c) { return c == '[' || c == ']'; });
   for (const auto& module : modules)
     if (std::ranges::find(known, module.text) == known.end())
       settings.problem(settings.place(module), fmt::format("invalid module '{}' to capture", module.text),

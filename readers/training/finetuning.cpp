@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "readers/training/finetuning_file.hpp"
 #include "readers/training/scenario_draft.hpp"
 #include "readers/training/trainer_settings.hpp"
 #include "sim/base/nearest.hpp"
@@ -19,85 +20,6 @@ namespace {
 
 using Kind = FileSetting::Kind;
 using Key = std::string_view;
-
-/// What follows the last dot or slash: "AdamW" of "torch.optim.AdamW".
-std::string last_name(std::string_view text) {
-  return std::string{text.substr(text.find_last_of("./") + 1)};
-}
-
-/// A file with its settings side by side, under the names of the dialect. Keys that the dialect does not have
-/// are left out, since most of them are about data and logs, unless they are near one that it has.
-class Renamed {
- public:
-  explicit Renamed(const SettingsFile& file) : named_{file.text, {}} {
-    for (const auto& entry : file.root.entries) add(entry, "");
-    for (auto& entry : renamed_)
-      if (named_.root.find(entry.key) == nullptr) named_.root.entries.push_back(std::move(entry));
-  }
-
-  SettingsFile take() { return std::move(named_); }
-
- private:
-  void add(const FileSetting& entry, const std::string& group) {
-    if (entry.kind == Kind::table) {
-      // xtuner: lora=dict(type=LoraConfig, r=64)
-      if (entry.key == "lora")
-        renamed_.push_back({.kind = Kind::boolean, .key = "use_peft", .text = "true", .span = entry.span});
-      for (const auto& inside : entry.entries) add(inside, entry.key);
-      return;
-    }
-    auto setting = entry;
-    std::ranges::replace(setting.key, '-', '_');
-    if (setting.key == "_component_" || setting.key == "class_path") {
-      if (group != "model" && group != "optimizer") return;
-      if (group == "model" && setting.key == "class_path") return;
-      setting.key = group;
-      setting.text = last_name(entry.text);
-    }
-    const auto& dialect = dialects::finetuning();
-    if (dialect.find(setting.key) != nullptr || is_unused(setting.key)) {
-      if (named_.root.find(setting.key) == nullptr) named_.root.entries.push_back(std::move(setting));
-      return;
-    }
-    for (const auto& row : dialect.others) {
-      if (row.kind != "renamed" || row.word(0) != setting.key) continue;
-      setting.key = row.word(1);
-      return renamed_.push_back(std::move(setting));
-    }
-    std::vector<std::string> names;
-    for (const auto& row : dialect.settings) names.emplace_back(row.theirs);
-    if (setting.key.size() > 6 && !nearest(setting.key, names).empty())
-      named_.root.entries.push_back(std::move(setting));
-  }
-
-  static bool is_unused(std::string_view key) {
-    return std::ranges::count(dialects::finetuning().unused, key, &UnusedKey::key) > 0;
-  }
-
-  SettingsFile named_;
-  std::vector<FileSetting> renamed_{};  ///< names of the dialect have precedence
-};
-
-bool has_key(const FileSetting& table, std::string_view key) {
-  return std::ranges::any_of(table.entries, [&](const FileSetting& entry) {
-    return entry.key == key || (entry.kind == Kind::table && has_key(entry, key));
-  });
-}
-
-/// The row of the program that a file is for.
-const TextRow& program_of(const SettingsFile& file) {
-  const TextRow* last = nullptr;
-  for (const auto& row : dialects::finetuning().others) {
-    if (row.kind != "program") continue;
-    last = &row;
-    const bool is_group = row.value("group") == "true";
-    for (const auto key : words_in(row.value("keys"))) {
-      const auto* setting = file.root.find(key);
-      if (is_group ? setting != nullptr && setting->kind == Kind::table : has_key(file.root, key)) return row;
-    }
-  }
-  return *last;
-}
 
 /// "llama3.1_8b" of "llama3_1_8b", as torchtune names models.
 std::string with_minor_release(std::string name) {
@@ -119,7 +41,7 @@ class Finetuning {
     for (const auto& file : files) {
       const auto& program = program_of(file);
       if (program_ == nullptr || program_->word(0) == "accelerate") program_ = &program;
-      files_.push_back(Renamed{file}.take());
+      files_.push_back(with_dialect_names(file));
       settings_.emplace_back(files_.back(), dialects::finetuning());
     }
   }
@@ -183,8 +105,11 @@ class Finetuning {
       return problem(key, "the file does not name a model",
                      "name one with --model; 'gradway list models' lists them");
     auto name = setting->text;
-    for (const auto* prefix : {"lora_", "qlora_"})
-      if (name.starts_with(prefix)) name.erase(0, std::string_view{prefix}.size());
+    for (const auto* prefix : {"lora_", "qlora_"}) {
+      if (!name.starts_with(prefix)) continue;  // torchtune's builders
+      adapters_of_model_ = prefix;
+      name.erase(0, adapters_of_model_.size());
+    }
     auto alike = models_alike(name, options_.known_models);
     if (alike.empty()) alike = models_alike(with_minor_release(name), options_.known_models);
     if (alike.size() == 1) return keys_.put("model", alike.front());
@@ -228,7 +153,25 @@ class Finetuning {
       keys_.put("job.recompute_offload", "true");
     const auto backend = written("dynamo_backend");
     if (backend == "inductor") keys_.put("job.compile", "true");
+    read_loss();
     if (of_program("transformers") != "false") keys_.put("job.implementation", "huggingface");
+  }
+
+  /// TRL computes the logits of 256 tokens at a time, twice. torchtune computes the loss chunk by chunk,
+  /// compiled with the model, so that logits stay in the model's format. Liger's kernel needs the logits of
+  /// as large a part of the tokens as the hidden size is of the vocabulary, 1/32 in Llama 3 8B, and of them
+  /// once.
+  /// @source trl, trainer/sft_trainer.py; torchtune, modules/loss/cross_entropy_loss.py; Liger-Kernel,
+  /// ops/fused_linear_cross_entropy.py
+  void read_loss() {
+    constexpr int of_trl = 256;
+    constexpr int of_liger = 32;
+    const auto loss = written("loss");
+    const bool is_chunked = loss.find("chunk") != std::string::npos || loss.starts_with("linearcross");
+    if (is_chunked && flag("torch_compile")) keys_.put("job.fused_loss", "true");
+    if (written("loss_type") == "chunked_nll") keys_.put("job.loss_chunk", of_trl);
+    const auto tokens = static_cast<std::int64_t>(batch_) * sequence_;
+    if (flag("use_liger_kernel") && tokens >= of_liger) keys_.put("job.loss_chunk", tokens / of_liger);
   }
 
   int gpus_of_files() {
@@ -250,9 +193,9 @@ class Finetuning {
     const auto standard = program_->number("sequence", 0);
     const auto sequence =
         sequence_of(with(key), options_, key, of_file > 0 ? std::optional{of_file} : std::nullopt);
-    if (sequence) return keys_.put("job.sequence", *sequence);
-    if (standard == 0) return;
-    keys_.put("job.sequence", standard);
+    sequence_ = sequence.value_or(standard);
+    if (sequence_ > 0) keys_.put("job.sequence", sequence_);
+    if (sequence || standard == 0) return;
     note(fmt::format("max_length: {} tokens, the default of {}", standard, program_->word(0)));
   }
 
@@ -291,8 +234,15 @@ class Finetuning {
   }
 
   void read_adapters() {
-    const auto kind = has("use_peft") ? written("use_peft") : std::string{of_program("finetune")};
-    const bool is_four_bits = flag("load_in_4bit") || number("quantization_bit", 0) == 4;
+    const bool of_litgpt = program_->word(0) == "litgpt" && (has("lora_r") || has("lora_query"));
+    const auto kind = !adapters_of_model_.empty()
+                          ? adapters_of_model_.substr(0, adapters_of_model_.size() - 1)
+                      : has("use_peft") ? written("use_peft")
+                      : of_litgpt       ? std::string{"lora"}
+                                        : std::string{of_program("finetune")};
+    const auto quantised = written("quantize");  // "bnb.nf4", "bnb.nf4-dq"
+    const bool is_four_bits =
+        flag("load_in_4bit") || number("quantization_bit", 0) == 4 || quantised.starts_with("bnb.nf4");
     const bool adapts = kind == "true" || kind.find("lora") != std::string::npos;
     if (!adapts) {
       if (kind == "freeze")
@@ -300,9 +250,21 @@ class Finetuning {
                 "describe the model with fewer trained layers: docs/my-model.md");
       return;
     }
-    keys_.put("job.finetune", kind == "qlora" || is_four_bits ? "qlora" : "lora");
+    const bool is_quantised = kind == "qlora" || is_four_bits;
+    keys_.put("job.finetune", is_quantised ? "qlora" : "lora");
     keys_.put("job.lora_rank", number("lora_r", 8, 65536));
-    read_targets();
+    constexpr Key nested = "bnb_4bit_use_double_quant";
+    const bool is_nested =
+        has(nested) ? flag(nested) : of_program("nested") == "true" || quantised.ends_with("-dq");
+    if (is_quantised && !is_nested) keys_.put("job.double_quant", "false");
+    of_litgpt ? read_litgpt_targets() : read_targets();
+  }
+
+  /// A switch for each layer; without any, queries and values. @source litgpt, finetune/lora.py
+  void read_litgpt_targets() {
+    if (flag("lora_mlp")) return;
+    const bool is_all_of_attention = flag("lora_key") || flag("lora_projection");
+    keys_.put("job.lora_targets", is_all_of_attention ? "attention" : "query_value");
   }
 
   void read_targets() {
@@ -316,8 +278,9 @@ class Finetuning {
       return name.find("linear") != std::string::npos || name == "all" || name.starts_with("gate") ||
              name.starts_with("up") || name.starts_with("down") || name.starts_with("fc");
     });
-    if (modules.empty() || has_mlp) return;
-    const bool is_all_of_attention = has_module("k_proj") || has_module("o_proj");
+    if (modules.empty() || has_mlp || flag("apply_lora_to_mlp")) return;
+    const bool is_all_of_attention =
+        has_module("k_proj") || has_module("o_proj") || has_module("output_proj");
     keys_.put("job.lora_targets", is_all_of_attention ? "attention" : "query_value");
   }
 
@@ -327,7 +290,8 @@ class Finetuning {
       return read_deepspeed(distributed);
     const auto fsdp = written("fsdp");
     const bool is_fsdp = (has("fsdp") && fsdp != "false" && !fsdp.empty()) ||
-                         distributed.starts_with("fsdp") || number("fsdp_version", 0) > 0;
+                         distributed.starts_with("fsdp") || number("fsdp_version", 0) > 0 ||
+                         (gpus_ > 1 && of_program("strategy") == "fsdp");
     if (is_fsdp) return read_fsdp(fsdp);
     if (gpus_ <= 1) {
       keys_.put("strategy.kind", "none");
@@ -338,7 +302,9 @@ class Finetuning {
       if (distributed.find("find_unused") != std::string::npos)
         keys_.put("strategy.find_unused_parameters", "true");
     }
-    if (has_half_weights_ && !keys_.has("job.finetune")) keys_.put("job.state_dtype", precision_);
+    // PEFT keeps adapters in fp32, torchtune and litgpt in the format of the model.
+    if (has_half_weights_ && (!keys_.has("job.finetune") || of_program("transformers") == "false"))
+      keys_.put("job.state_dtype", precision_);
   }
 
   void read_fsdp(const std::string& words) {
@@ -349,7 +315,9 @@ class Finetuning {
       is_second = true;
     }
     keys_.put("strategy.kind", is_second ? "fsdp" : "fsdp1");
-    if (precision_ == "bf16" || precision_ == "fp16") {
+    if (has_half_weights_ && of_program("transformers") == "false") {
+      keys_.put("job.state_dtype", precision_);
+    } else if (precision_ == "bf16" || precision_ == "fp16") {
       // @source accelerate, utils/dataclasses.py, set_mixed_precision: parameters and sums in one format
       keys_.put("strategy.param_dtype", precision_);
       keys_.put("strategy.reduce_dtype", precision_);
@@ -440,7 +408,8 @@ class Finetuning {
     constexpr Key key = "optim";
     if (!has(key) && has_optimizer_) return;
     const auto name = has(key) ? last_name(written(key)) : std::string{of_program("optimizer")};
-    const auto optimizer = optimizer_word(with(key), key, name, true);
+    const auto word = optimizer_word(with(key), key, name, true);
+    const auto optimizer = word == "adamw" && flag("fused") ? "adamw_fused" : word;
     keys_.put("optimizer", optimizer.empty() ? "adamw" : optimizer);
     if (optimizer.empty())
       with(key).note(key, "gradway does not support this optimizer, so adamw is assumed");
@@ -459,10 +428,12 @@ class Finetuning {
   DraftedKeys keys_{};
   std::vector<DraftNote> notes_{};
   std::string precision_{};
+  std::string adapters_of_model_{};  ///< "lora_" or "qlora_", in the name of the model
   bool has_half_weights_ = false;
   bool has_optimizer_ = false;
   int gpus_ = 0;
   int batch_ = 0;
+  int sequence_ = 0;
   int accumulate_ = 1;
 };
 

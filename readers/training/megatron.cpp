@@ -213,7 +213,7 @@ class Megatron {
   }
 
   void read_job() {
-    const auto gpus = read_gpus();
+    const auto gpus = gpus_ = read_gpus();
     const auto micro = required("micro_batch_size");
     const auto accumulate = accumulation(gpus, std::max(1, micro));
     check_job_numbers(settings_, micro, accumulate);
@@ -289,6 +289,10 @@ class Megatron {
   void read_optimizer() {
     const auto name = settings_.text("optimizer").value_or("adam");
     // FusedAdam of Transformer Engine or Apex. SGD has a default momentum of 0.9.
+    // Muon's "distributed" optimizer gives each rank whole matrices: LayerWiseDistributedOptimizer.
+    const bool has_experts = number("num_experts", 0, 0) > 0;  // of which gradway does not give whole tensors
+    if (name == "muon" && flag("use_distributed_optimizer") && !has_experts)
+      keys_.put("strategy.tensor_owners", std::max(1, gpus_ / (tensor_ * pipeline_)));
     keys_.put("optimizer",
               name == "sgd" ? "sgd_momentum" : optimizer_word(settings_, "optimizer", name, true));
     if (!keys_.has("optimizer"))
@@ -422,20 +426,17 @@ class Megatron {
   }
 
   void read_experts(int experts, int width, int dense) {
-    const Key shared_key = "moe_shared_expert_intermediate_size";
     const auto expert_width = number("moe_ffn_hidden_size", width);
-    const auto shared = number(shared_key, 0);
-    require(shared_key, expert_width > 0 && shared % expert_width == 0,
-            fmt::format("the width {} of the shared expert is not divisible by an expert's, {}", shared,
-                        expert_width),
-            "describe the model in a model file, and name it with --model");
+    const auto shared = number("moe_shared_expert_intermediate_size", 0);
+    const bool divides = expert_width > 0 && shared % expert_width == 0;
     const auto top_k = number("moe_router_topk", 2);
-    put("experts",
-        fmt::format("{{ number: {}, top_k: {}, mlp: {}{}{}{}{} }}", experts, top_k, expert_width,
-                    shared > 0 ? fmt::format(", shared: {}", shared / std::max(1, expert_width)) : "",
-                    flag("moe_shared_expert_gate") ? ", shared_gate: true" : "",
-                    dense > 0 ? fmt::format(", dense_layers: {}", dense) : "",
-                    flag("moe_router_enable_expert_bias") ? ", router_bias: true" : ""));
+    put("experts", fmt::format("{{ number: {}, top_k: {}, mlp: {}{}{}{}{} }}", experts, top_k, expert_width,
+                               shared == 0 ? ""
+                               : divides   ? fmt::format(", shared: {}", shared / expert_width)
+                                           : fmt::format(", shared: 1, shared_mlp: {}", shared),
+                               flag("moe_shared_expert_gate") ? ", shared_gate: true" : "",
+                               dense > 0 ? fmt::format(", dense_layers: {}", dense) : "",
+                               flag("moe_router_enable_expert_bias") ? ", router_bias: true" : ""));
   }
 
   /// Reads moe_layer_freq: 1, or a Python list such as ([0]*3+[1]*58).
@@ -470,6 +471,7 @@ class Megatron {
   int hidden_ = 0;
   int heads_ = 0;
   int sequence_ = 0;
+  int gpus_ = 0;
   int tensor_ = 1;
   int pipeline_ = 1;
   int context_ = 1;

@@ -13,7 +13,7 @@
 #include "sim/base/contract.hpp"
 #include "sim/base/random.hpp"
 #include "sim/lower/contention_sides.hpp"
-#include "sim/lower/nccl_channels.hpp"
+#include "sim/lower/nccl_memory.hpp"
 #include "sim/lower/program_cursor.hpp"
 #include "sim/lower/step_collectives.hpp"
 #include "sim/platform/data_paths.hpp"
@@ -103,7 +103,7 @@ class Lowering {
         }
       }
     }
-    return {std::move(graph_), plan_.folding, nccl_channels(workload_, communicators_, platform_),
+    return {std::move(graph_), plan_.folding, nccl_memory(workload_, communicators_, platform_),
             plan_.collectives.channel_limit(), plan_.collectives.provenance()};
   }
 

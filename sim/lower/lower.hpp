@@ -14,7 +14,7 @@ namespace gradway {
 struct Lowered {
   OpGraph ops;
   Folding folding;
-  std::vector<int> channels;  ///< by program: NCCL channels over all communicators of one of its GPUs
+  std::vector<Bytes> nccl;              ///< by program: what NCCL takes of the memory of one of its GPUs
   std::optional<ChannelLimit> limit{};  ///< what limits the number of channels of the largest collective
   std::vector<CollectiveProvenance> provenance{};  ///< of the collectives
 };

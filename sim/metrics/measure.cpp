@@ -181,14 +181,14 @@ Seconds latency_of_collectives(const StepWindow& window, const View& view, const
 }
 
 /// The ranks and the memory of each program, NCCL's buffers included.
-std::vector<MeasuredProgram> measured_programs(const Workload& workload, const std::vector<int>& channels) {
+std::vector<MeasuredProgram> measured_programs(const Workload& workload, const std::vector<Bytes>& nccl) {
   std::vector<MeasuredProgram> measured;
   for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i) {
     const auto& program = workload.programs[i];
     auto& entry = measured.emplace_back();
     entry.name = program.name;
     entry.memory = program.memory;
-    entry.memory.nccl = nccl_buffers(channels[i]);
+    entry.memory.nccl = nccl[i];
   }
   for (std::size_t rank = 0; rank < static_cast<std::size_t>(workload.ranks); ++rank)
     ++measured[workload.actors[rank].program.index()].ranks;
@@ -219,7 +219,7 @@ ProgramId last_program(const Workload& workload, const StepWindow& window, const
 std::vector<MeasuredProgram> measure_programs(const Workload& workload, const Lowered& lowered,
                                               const Timeline& timeline, const StepWindow& window) {
   const Observed observed{window, lowered.ops, timeline};
-  auto measured = measured_programs(workload, lowered.channels);
+  auto measured = measured_programs(workload, lowered.nccl);
   for (std::size_t i = 0; i < measured.size(); ++i) {
     const View view{workload, lowered.folding, ProgramId{i}};
     measured[i].parts = split_step(view, observed);

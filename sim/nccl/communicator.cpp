@@ -141,6 +141,13 @@ ChannelLimit Communicator::limit_of(const CollectivePlan& plan) const {
   return {is_nvlink ? HardwarePart::nvlink : part_of_transport(), name_of(plan.algorithm)};
 }
 
+// Over TCP, messages pass through host memory.
+Bytes Communicator::memory_of(const Connections& connections) const {
+  const auto& network = platform().network;
+  const bool reaches_gpus = network && network->kind != NetworkKind::tcp;
+  return gradway::memory_of(connections, facts_, settings_, large_.channels, reaches_gpus);
+}
+
 bool Communicator::occupies_multiprocessors() const {
   return facts_.ranks > 1 && platform().collectives != CollectiveRules::ideal;
 }

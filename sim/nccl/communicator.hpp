@@ -11,6 +11,7 @@
 #include "sim/cost/nccl_model.hpp"
 #include "sim/nccl/collective_provenance.hpp"
 #include "sim/nccl/collective_ways.hpp"
+#include "sim/nccl/connections.hpp"
 #include "sim/nccl/far_network.hpp"
 #include "sim/nccl/shared_path.hpp"
 
@@ -68,6 +69,12 @@ class Communicator {
   bool occupies_multiprocessors() const;
   /// Channels of a large all-reduce. @pre as for `choose`
   int channels() const { return large_.channels; }
+  /// What a collective connects. @pre as for `choose`
+  Connections connections_for(CollectiveKind kind, Bytes size) const {
+    return connections_of(kind, choose(kind, size).algorithm);
+  }
+  /// What they take of the memory of a GPU. @pre a platform with NCCL's rules
+  Bytes memory_of(const Connections& connections) const;
 
  private:
   void build_single_node_reference();

@@ -17,19 +17,19 @@
 namespace gradway {
 namespace {
 
-// CUDA context with PyTorch's kernels: own measurement, 2026-11-21, H200, PyTorch 2.11, CUDA 13.0.
-constexpr auto cuda_context = 621_MiB;
+// CUDA context with the kernels of PyTorch, cuBLAS and attention: own measurement, 2026-11-30, two H200,
+// PyTorch 2.11, CUDA 13.0. A step of GPT-2 and of Llama 3.2 1B under FSDP2 and DDP takes 1,608 to 1,612 MiB
+// beside what PyTorch reserves, of which NCCL has 840. A context that has run one kernel has 621.
+constexpr auto cuda_context = 768_MiB;
 // Fragments that PyTorch's allocator cannot release where memory ends: a rule of thumb that we did not
 // measure.
 constexpr double allocator_slack = 0.05;
-// NCCL's buffers and kernels per channel: own measurement on 2 H200 over NVLink (24 channels), the same day.
-// The first barrier takes 840 MiB on each GPU.
-constexpr auto nccl_channel = 35_MiB;
 
 /// Workspaces of cuBLAS and cuBLASLt: of PyTorch one each for the threads of the forward and the backward
 /// pass, of Transformer Engine one for its linear layers and one for each of the four streams of grouped
 /// experts.
-/// @source aten/src/ATen/cuda/CublasHandlePool.cpp, PyTorch 2.11; get_workspace and
+/// @source aten/src/ATen/cuda/CublasHandlePool.cpp, PyTorch 2.11, and docs.pytorch.org, "Reproducibility"
+/// (8 buffers of 4,096 KiB for deterministic algorithms); get_workspace and
 /// get_multi_stream_cublas_workspace in transformer_engine/pytorch/module/base.py, 2.8
 Bytes cublas_workspaces(const RankScenario& scenario) {
   constexpr int hopper = 90;
@@ -38,7 +38,7 @@ Bytes cublas_workspaces(const RankScenario& scenario) {
   const auto& gpu = scenario.platform.gpu_models.front();
   if (gpu.ideal) return {};
   const bool is_large = gpu.compute_capability >= hopper;
-  const auto of_pytorch = threads * (is_large ? 32_MiB : 8320_KiB);
+  const auto of_pytorch = threads * (is_large || scenario.job.deterministic ? 32_MiB : 8320_KiB);
   if (!has_megatron_modules(scenario.job)) return of_pytorch;
   const bool has_experts = std::ranges::any_of(scenario.model.layers, &Layer::is_of_experts);
   return of_pytorch + (has_experts ? 1 + streams : 1) * (is_large ? 32_MiB : 4_MiB);
@@ -86,10 +86,11 @@ struct GradientLife {
   bool from_start =
       false;  ///< all exist from the start: of the previous micro-step or in a strategy's buckets
   bool through_forward = false;  ///< they live through the next forward pass
+  Bytes of_others{};             ///< part of `all` that other streams than that of the kernels have allocated
 };
 
 /// Calls `visit(moment, use)` for each moment of a micro-step. Autograd keeps and frees activations, and the
-/// backward pass makes gradients.
+/// backward pass makes gradients. `use.by_stream` is what the stream of the kernels has allocated.
 template <class Visit>
 void visit_micro_step(const StepMemory& step, const Sync& sync, const MemoryUse& always,
                       const GradientLife& gradients, const Visit& visit) {
@@ -101,10 +102,14 @@ void visit_micro_step(const StepMemory& step, const Sync& sync, const MemoryUse&
     use.gradients = all_there ? gradients.all : std::min(gradients.all, step.gradients[i]);
     const auto ready = step.gradients.back() > 0_B ? step.gradients[i] / step.gradients.back() : 0;
     const bool is_loss = i + 1 == step.forward || (!is_forward && ready == 0);
-    if (const auto held = sync.held({is_forward, is_loss, ready})) {
+    const auto held = sync.held({is_forward, is_loss, ready});
+    auto of_others = all_there ? gradients.of_others : 0_B;
+    if (held) {
+      of_others = std::max(held->of_others, of_others);
       use.gradients = std::max(held->gradients, all_there ? gradients.all : 0_B);
       use.gathered = held->gathered;
     }
+    use.by_stream = use.allocated() - of_others;
     visit(i, use);
   }
 }
@@ -117,9 +122,12 @@ MemoryUse peak_of_micro_step(const StepMemory& step, const Sync& sync, const Mem
     peak.gradients = gradients.all;
     if (const auto held = sync.held({})) peak.gathered = held->gathered;
   }
+  auto by_stream = peak.allocated();
   visit_micro_step(step, sync, always, gradients, [&](std::size_t, const MemoryUse& use) {
+    by_stream = std::max(by_stream, use.by_stream);
     if (use.allocated() > peak.allocated()) peak = use;
   });
+  peak.by_stream = by_stream;
   return peak;
 }
 
@@ -193,7 +201,8 @@ StepParts parts_of_step(const RankScenario& scenario, const StepMemory& step, co
                             : shards                   ? parts.sync.gradients
                                                        : gradients_of(scenario),
                      .from_start = scenario.job.accumulate > 1,
-                     .through_forward = keeps_gradients(scenario)};
+                     .through_forward = keeps_gradients(scenario),
+                     .of_others = parts.sync.kept_by_others};
 
   always.activations = std::accumulate(step.lasting.begin(), step.lasting.end(), Bytes{});
   if (!shards) always.activations += static_gradients(scenario);
@@ -253,6 +262,10 @@ MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const
   const auto parts = parts_of_step(scenario, step, sync);
   const std::array moments{parts.micro_step, parts.backward_ends, parts.optimizer};
   auto peak = *std::ranges::max_element(moments, {}, &MemoryUse::allocated);
+  const auto& [micro_step, ends, optimizer] = moments;
+  const auto of_kernels = std::max({micro_step.by_stream, ends.allocated() - parts.sync.kept_by_others,
+                                    optimizer.allocated() - parts.sync.kept_by_others});
+  peak.by_stream = std::max(peak.allocated(), of_kernels + parts.sync.of_others);
   peak.slack = allocator_slack * peak.allocated();
   set_parts_of_run(peak, parts, scenario, step, sync);
   return peak;
@@ -270,10 +283,6 @@ std::vector<MemoryMoment> memory_over_step(const RankScenario& scenario, const S
   moments.push_back({Phase::backward, Task::none, parts.backward_ends});
   moments.push_back({Phase::optimizer, Task::none, parts.optimizer});
   return moments;
-}
-
-Bytes nccl_buffers(int channels) {
-  return channels * nccl_channel;
 }
 
 }  // namespace gradway

@@ -12,7 +12,7 @@
 namespace gradway {
 
 /// Memory of one GPU at the peak of a step: the largest of the forward pass, its loss, the backward pass and
-/// the optimizer's step. It excludes NCCL's buffers: see `nccl_buffers`.
+/// the optimizer's step. It excludes what NCCL takes (sim/lower/nccl_memory.hpp).
 /// @param step memory of the model's passes (`ComputeCosts::memory`); if empty, unknown and left out
 MemoryUse memory_use(const RankScenario& scenario, const StepMemory& step, const Sync& sync);
 
@@ -28,8 +28,5 @@ struct MemoryMoment {
 /// for the allocator's slack. Parameters as for `memory_use`.
 std::vector<MemoryMoment> memory_over_step(const RankScenario& scenario, const StepMemory& step,
                                            const Sync& sync);
-
-/// NCCL's buffers and kernels for a number of channels.
-Bytes nccl_buffers(int channels);
 
 }  // namespace gradway

@@ -26,7 +26,8 @@ struct StepMoment {
 /// Memory that a sharding strategy holds at a moment, in addition to SyncMemory.
 struct HeldMemory {
   Bytes gradients{};
-  Bytes gathered{};  ///< gathered parameters, including gathers in progress
+  Bytes gathered{};   ///< gathered parameters, including gathers in progress
+  Bytes of_others{};  ///< part of both that other streams than that of the kernels have allocated
 };
 
 /// Memory of a strategy besides the model and its activations.
@@ -39,6 +40,8 @@ struct SyncMemory {
   Bytes first_buckets{};   ///< of DDP, which exist beside `buckets` in one step
   Bytes loading{};         ///< all memory of the model while it is made, if that is not the sharded model
   Bytes saving{};          ///< gathered while a checkpoint is written
+  Bytes of_others{};       ///< the most that other streams than that of the kernels allocate
+  Bytes kept_by_others{};  ///< part of `gradients` that they have allocated
   Bytes kept{};            ///< from step to step: errors and factors of a communication hook
   Bytes after_backward{};  ///< additional memory of hooks at the end of the backward pass: casts in flight
   bool holds_gradients = false;  ///< gradients live in the buckets and need no memory of their own

@@ -7,7 +7,7 @@
 
 #include "sim/base/make_warning.hpp"
 #include "sim/compute/memory_range.hpp"
-#include "sim/lower/nccl_channels.hpp"
+#include "sim/lower/nccl_memory.hpp"
 #include "sim/metrics/measure.hpp"
 #include "sim/plan/memory.hpp"
 #include "sim/plan/plan.hpp"
@@ -83,11 +83,11 @@ constexpr double certainty = 1e-3;
 /// Memory of the GPU that needs most, with NCCL's buffers.
 MemoryUse memory_of_fullest(const Workload& workload, const Communicators& communicators,
                             const Platform& platform) {
-  const auto channels = nccl_channels(workload, communicators, platform);
+  const auto nccl = nccl_memory(workload, communicators, platform);
   MemoryUse fullest;
   for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i) {
     auto memory = workload.programs[i].memory;
-    memory.nccl = nccl_buffers(channels[i]);
+    memory.nccl = nccl[i];
     if (i == 0 || memory.needed() > fullest.needed()) fullest = memory;
   }
   return fullest;
@@ -201,8 +201,8 @@ void add_nccl_warnings(const Scenario& scenario, const SimulatedStep& step, Fold
     auto without = scenario;
     without.job.nccl.erase(name);
     const Communicators communicators{run.workload, without};
-    if (nccl_channels(run.workload, communicators, platform) !=
-        nccl_channels(run.workload, step.communicators, platform))
+    if (nccl_memory(run.workload, communicators, platform) !=
+        nccl_memory(run.workload, step.communicators, platform))
       continue;
     const auto lowering_plan = make_lowering_plan(run.workload, without, communicators, fold);
     if (lower(run.workload, platform, communicators, lowering_plan).ops == run.lowered.ops)

@@ -26,7 +26,7 @@ struct BeyondLimits {
 };
 
 /// The same run as `simulate`, unless the step is known to be beyond the limits:
-/// * Memory is known as soon as the step is planned and NCCL's channels are chosen.
+/// * Memory is known as soon as the step is planned and NCCL's connections are known.
 /// * A GPU at its power limit has the lowest clocks if it never waits. The first simulation has these clocks,
 ///   the second those of a GPU that waits as long as in the first, which are higher by at most the ratio r of
 ///   the two slow-downs. All work of the second simulation lasts at least r times as long as in the first,

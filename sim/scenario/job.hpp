@@ -125,6 +125,10 @@ struct Zero {
   /// CPU runs the optimizer.
   bool offload_optimizer = false;
   bool offload_param = false;  ///< stage 3: shards of the 16-bit parameters are in host memory, too
+  // ZeRO++, stage 3.
+  int zero_hpz_partition_size = 1;        ///< ranks that hold a second copy of the parameters together
+  bool zero_quantized_weights = false;    ///< parameters are gathered in int8
+  bool zero_quantized_gradients = false;  ///< gradients are reduced in int4, if the job has several nodes
 
   auto operator<=>(const Zero&) const = default;
 
@@ -301,6 +305,7 @@ struct Job {
   int eval_batch = 0;                          ///< samples that a GPU evaluates at a time; 0: no evaluation
   int eval_sequence = 0;                       ///< their tokens; 0: those of training
   bool expandable_segments = false;            ///< PyTorch's allocator grows its segments page by page
+  bool deterministic = false;                  ///< torch.use_deterministic_algorithms
   ZeroGrad zero_grad = ZeroGrad::after_step;
   bool float_logits = true;      ///< under autocast the loss is computed from `logits.float()`
   bool launch_blocking = false;  ///< CUDA_LAUNCH_BLOCKING=1: the CPU waits for each kernel

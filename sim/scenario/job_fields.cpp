@@ -171,6 +171,12 @@ FieldTable make_fields(std::type_identity<Job>) {
             {.is_echoed = [](const Job& job) { return job.eval_sequence > 0; },
              .outside_identity = "memory only",
              .lack = job_lacks::evaluation}),
+      field(
+          "deterministic", &Job::deterministic, value::Boolean{},
+          "torch.use_deterministic_algorithms, for which cuBLAS has workspaces of 32 MiB on every GPU "
+          "(CUBLAS_WORKSPACE_CONFIG=:4096:8), as on Hopper by default: Megatron's --deterministic-mode, "
+          "torchtitan's debug.deterministic; affects memory only: kernels are the usual ones",
+          {.is_echoed = [](const Job& job) { return job.deterministic; }, .outside_identity = "memory only"}),
       field("expandable_segments", &Job::expandable_segments, value::Boolean{},
             "PYTORCH_ALLOC_CONF=expandable_segments:True: PyTorch's allocator grows its segments page by "
             "page, so that little of what it reserves is unused; torchtitan's run_train.sh sets it; affects "

@@ -41,10 +41,25 @@ Lack instances(const KeyContext& context) {
   return lack_unless(divides, "it does not divide the ranks that hold the same parameters",
                      "choose a divisor of their number");
 }
+Lack sharded_parameters(const KeyContext& context) {
+  return lack_unless(settings_or_defaults<Zero>(context.job.strategy).stage == 3,
+                     "parameters are not sharded", "write 'stage: 3', or leave it out");
+}
+Lack second_copy(const KeyContext& context) {
+  if (const auto lack = sharded_parameters(context); !lack.why.empty()) return lack;
+  const auto size = settings_or_defaults<Zero>(context.job.strategy).zero_hpz_partition_size;
+  const auto ranks = context.job.data_parallel();
+  return lack_unless(size > ranks || ranks % size == 0, "it does not divide the data-parallel ranks",
+                     "choose a divisor of their number");
+}
+Lack quantized_gradients(const KeyContext& context) {
+  if (const auto lack = sharded_parameters(context); !lack.why.empty()) return lack;
+  return lack_unless(settings_or_defaults<Zero>(context.job.strategy).reduce_scatter,
+                     "gradients are all-reduced", "write 'reduce_scatter: true', or leave it out");
+}
 Lack offloaded_shards(const KeyContext& context) {
+  if (const auto lack = sharded_parameters(context); !lack.why.empty()) return lack;
   const auto zero = settings_or_defaults<Zero>(context.job.strategy);
-  if (zero.stage != 3)
-    return lack_unless(false, "parameters are not sharded", "write 'stage: 3', or leave it out");
   return lack_unless(zero.offload_optimizer, "DeepSpeed offloads parameters only with optimizer states",
                      "write 'offload_optimizer: true', too");
 }
@@ -276,7 +291,22 @@ FieldTable make_fields(std::type_identity<Zero>) {
             "format in which gradients are reduced; default: the format of the model"),
       field("grad_accum_dtype", &Zero::grad_accum_dtype, strategy_values::dtype,
             "with stage 1 in bf16: format in which the gradients of micro-batches are accumulated; default: "
-            "bf16")};
+            "bf16"),
+      field("zero_hpz_partition_size", &Zero::zero_hpz_partition_size, value::Whole{1, most_ranks},
+            "with stage 3: ranks that hold a second copy of the parameters together, from which they are "
+            "gathered after their first use in a step (ZeRO++); the GPUs of a node, as a rule",
+            {.is_echoed = [](const Zero& zero) { return zero.zero_hpz_partition_size > 1; },
+             .lack = strategy_values::second_copy}),
+      field("zero_quantized_weights", &Zero::zero_quantized_weights, value::Boolean{},
+            "with stage 3: parameters are gathered in int8 (ZeRO++)",
+            {.is_echoed = [](const Zero& zero) { return zero.zero_quantized_weights; },
+             .lack = strategy_values::sharded_parameters}),
+      field(
+          "zero_quantized_gradients", &Zero::zero_quantized_gradients, value::Boolean{},
+          "with stage 3 on several nodes: gradients are reduced in int4, by an all-to-all in a node and one "
+          "between nodes (ZeRO++)",
+          {.is_echoed = [](const Zero& zero) { return zero.zero_quantized_gradients; },
+           .lack = strategy_values::quantized_gradients})};
 }
 
 FieldTable make_fields(std::type_identity<DistributedOptimizer>) {

@@ -279,7 +279,9 @@ class DecoderPass {
       const auto rotated_key = run_.rotary(name + ".rotary_key", run_.to_ranks(down_parts[1]), factors);
       return run_.join(kv_parts[0], rotated_key, rows, head);
     });
-    return run_.attention(name + ".sdpa", {q, k, v}, {heads, heads, tokens_, head, true, true, values});
+    auto shape = attention_of(heads, head, 0);
+    shape.value_size = values;
+    return run_.attention(name + ".sdpa", {q, k, v}, shape);
   }
 
   bool has_experts(int layer) const {
@@ -376,8 +378,7 @@ class DecoderPass {
   }
 
   Tensor shared_experts(const std::string& name, Tensor x, const Experts& experts) {
-    auto always =
-        run_.from_ranks(mlp(name + ".shared", run_.to_ranks(x), experts.shared * std::int64_t{experts.mlp}));
+    auto always = run_.from_ranks(mlp(name + ".shared", run_.to_ranks(x), experts.shared_width()));
     if (experts.shared_gate) {
       const auto share = run_.linear(name + ".shared.share", x, own_, hidden_, 1, false);
       // tanh has the same memory traffic as the sigmoid

@@ -26,11 +26,14 @@ struct Experts {
   int top_k = 2;             ///< experts per token
   int mlp = 14336;           ///< width of an expert
   int shared = 0;            ///< shared experts of that width, which every token uses and which form one MLP
+  int shared_mlp = 0;        ///< width of that MLP, if it is no multiple of an expert's; 0: shared * mlp
   bool shared_gate = false;  ///< a trained gate scales the shared experts, as in Qwen2-MoE
   int dense_layers = 0;      ///< number of first layers that have an MLP instead
   int every = 1;             ///< after them, every n-th layer has experts; the others have an MLP
   bool bias = false;         ///< of the experts' products, as in gpt-oss
   bool router_bias = false;  ///< a bias per expert in the choice of experts, as in DeepSeek-V3
+
+  std::int64_t shared_width() const { return shared_mlp > 0 ? shared_mlp : shared * std::int64_t{mlp}; }
 };
 
 /// A gated delta net, which replaces attention in some layers. @source Yang et al., arXiv 2412.06464;

@@ -35,6 +35,9 @@ struct MemoryUse {
   Bytes slack{};    ///< fragments that PyTorch's allocator cannot release
   Bytes context{};  ///< CUDA context with loaded kernels
   Bytes nccl{};     ///< buffers of NCCL's channels
+  /// The most that the stream of the kernels allocates in a step, and the most of each other stream: the
+  /// allocator's blocks belong to a stream, so that none reuses what another has freed.
+  Bytes by_stream{};
   /// What PyTorch allocates at most in each part of a run, 0 if the run has no such part. `step` is
   /// `allocated()`.
   std::array<Bytes, run_part_words.size()> of_run{};

@@ -137,7 +137,7 @@ TEST_CASE("words of trainers have gradway's names", "[cli][import]") {
       {"attn_implementation: eager", "  attention: composed\n"},
       {"use_liger_kernel: true", "  fused_loss: true\n"},
       {"torch_compile: true", "  compile: true\n"},
-      {"optim: paged_adamw_8bit", "optimizer: adamw_8bit\n"},
+      {"optim: paged_adamw_8bit", "optimizer: paged_adamw_8bit\n"},
       {"optim: adamw_torch", "optimizer: adamw\n"},
       {"dtype: bfloat16", "  state_dtype: bf16\n"},
       {"use_peft: true", "  finetune: lora\n  lora_rank: 8\n  lora_targets: query_value\n"},
@@ -198,6 +198,48 @@ TEST_CASE("settings of Lightning, litgpt and torchtune are read", "[cli][import]
           .output,
       Contains("model: llama3_8b\n") && Contains("  sequence: 4096\n  recompute: full\n") &&
           !Contains("clip_grad_norm"));
+}
+
+TEST_CASE("adapters, losses and optimizers of torchtune and litgpt become keys", "[cli][import]") {
+  const Desk desk;
+  const std::string recipe =
+      "batch_size: 2\ntokenizer:\n  max_seq_len: 2048\ncompile: True\ndtype: bf16\n"
+      "loss:\n  _component_: torchtune.modules.loss.CEWithChunkedOutputLoss\n"
+      "enable_activation_checkpointing: True\nenable_activation_offloading: True\n";
+  const std::string adapters =
+      "_llama3_1_8b\n  lora_attn_modules: ['q_proj', 'v_proj', 'output_proj']\n"
+      "  lora_rank: 16\n  apply_lora_to_mlp: ";
+  const auto model = std::string{"model:\n  _component_: torchtune.models.llama3_1."};
+  CHECK_THAT(imported(desk, recipe + model + "lora" + adapters + "True\n").output,
+             Contains("  compile: true\n  fused_loss: true\n  recompute: full\n  recompute_offload: true\n"
+                      "  finetune: lora\n  lora_rank: 16\nstrategy"));
+  CHECK_THAT(imported(desk, recipe + model + "qlora" + adapters + "False\n").output,
+             Contains("  finetune: qlora\n  lora_rank: 16\n  lora_targets: attention\nstrategy"));
+  CHECK_THAT(imported(desk, recipe + model +
+                                "llama3_1_8b\noptimizer:\n  _component_: bitsandbytes.optim.PagedAdamW8bit\n"
+                                "optimizer_in_bwd: True\n")
+                 .output,
+             Contains("  optimizer_in_backward: true\n") && Contains("  state_dtype: bf16\n") &&
+                 Contains("strategy:\n  kind: fsdp\noptimizer: paged_adamw_8bit\n"));
+  const std::string litgpt =
+      "checkpoint_dir: checkpoints/meta-llama/Llama-3.2-1B\nprecision: bf16-true\n"
+      "train:\n  micro_batch_size: 1\n  max_seq_length: 1024\nlora_r: 8\n"
+      "lora_dropout: 0.05\nlora_query: true\nlora_key: false\nlora_value: true\n"
+      "lora_projection: false\nlora_mlp: false\nquantize: ";
+  CHECK_THAT(imported(desk, litgpt + "bnb.nf4\n").output,
+             Contains("  finetune: qlora\n  lora_rank: 8\n  lora_targets: query_value\n  lora_dropout: true\n"
+                      "  double_quant: false\n"));
+  CHECK_THAT(imported(desk, litgpt + "bnb.nf4-dq\n").output,
+             Contains("  finetune: qlora\n") && !Contains("double_quant"));
+  CHECK_THAT(imported(desk, litgpt + "null\n").output, Contains("  finetune: lora\n"));
+}
+
+TEST_CASE("losses of TRL and Liger are computed in chunks", "[cli][import]") {
+  const Desk desk;
+  CHECK_THAT(imported(desk, trl + "loss_type: chunked_nll\n").output,
+             Contains("  loss_chunk: 256\n") && !Contains("fused_loss"));
+  CHECK_THAT(imported(desk, trl + "use_liger_kernel: true\n").output,
+             Contains("  fused_loss: true\n") && Contains("  loss_chunk: 512\n"));
 }
 
 TEST_CASE("a script of a trainer is read", "[cli][import]") {

@@ -133,6 +133,17 @@ TEST_CASE("shapes of Megatron-LM have the parameters that are published of them"
   CHECK_THAT(desk.run({"show", "model", "models/x_model.yaml"}).output, Contains(parameters + " in"));
 }
 
+TEST_CASE("a shared expert of Megatron-LM may be narrower than an expert", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = desk.import(
+      shape + batch +
+          "--bf16 --num-experts 8 --moe-ffn-hidden-size 1024 --moe-shared-expert-intermediate-size 512",
+      {"--gpus", "8", "-o", "mine.yaml"});
+  CHECK(outcome.status == 0);
+  CHECK_THAT(content_of(desk.folder.path() / "models/mine_model.yaml"),
+             Contains("experts: { number: 8, top_k: 2, mlp: 1024, shared: 1, shared_mlp: 512 }\n"));
+}
+
 TEST_CASE("Megatron-LM's arguments become keys of the scenario", "[cli][import]") {
   using Row = std::pair<std::string, std::string>;
   const auto [arguments, keys] = GENERATE(values<Row>({
@@ -155,6 +166,8 @@ TEST_CASE("Megatron-LM's arguments become keys of the scenario", "[cli][import]"
       {"--global-batch-size 64", "  accumulate: 8\n"},
       {"--clip-grad 0", "  framework: megatron\nstrategy"},
       {"--optimizer sgd", "\noptimizer: sgd_momentum\n"},
+      {"--deterministic-mode", "  framework: megatron\n  deterministic: true\n  clip_grad_norm: true\n"},
+      {"--bf16 --optimizer muon --use-distributed-optimizer", "  tensor_owners: 8\noptimizer: muon\n"},
       {"--tensor-model-parallel-size 2 --sequence-parallel", "parallel:\n  tensor: 2\n  sequence: true\n"},
       {"--tensor-model-parallel-size 2 --no-async-tensor-model-parallel-allreduce",
        "parallel:\n  tensor: 2\n  overlap: none\n"},
@@ -358,6 +371,7 @@ TEST_CASE("Megatron's CUDA graphs are those of the scenario", "[cli][import]") {
   const std::string experts = "--num-experts 8 --expert-model-parallel-size 8 --cuda-graph-impl local ";
   CHECK(graphs(experts + "--cuda-graph-modules attn moe_router moe_preprocess ") == "layers");
   CHECK(graphs(experts + "--cuda-graph-modules attn,moe_router,moe_preprocess ") == "layers");
+  CHECK(graphs(experts + "--cuda-graph-modules [attn moe_router moe_preprocess] ") == "layers");
   CHECK(graphs(experts + "--cuda-graph-scope attn ") == "layers, noted");
   CHECK_THAT(
       desk.import(shape + batch + experts + "--cuda-graph-scope moe_router moe_preprocess").errors,

@@ -23,8 +23,6 @@ TEST_CASE("DeepSpeed's settings become a scenario that runs", "[cli][import]") {
 # - zero_optimization.allgather_bucket_size 2e8: gradway gathers parameters after the step in one collective,
 #   as recent releases of DeepSpeed do
 # - zero_optimization.stage3_param_persistence_threshold 0: a scenario allows 1 to 1e15, so 1 is used
-# - zero_optimization.zero_hpz_partition_size 8: gradway gathers from all ranks in the backward pass too
-# - zero_optimization.zero_quantized_weights true: gradway's collectives use 16 or 32 bits per element
 # - zero_optimization.zero_quantised_gradients true: unknown key, which gradway ignores; did you mean
 #   'zero_optimization.zero_quantized_gradients'?
 # - activation_checkpointing {...}: the model's own code decides whether blocks are recomputed: if so, set
@@ -52,6 +50,8 @@ strategy:
   overlap_comm: true
   offload_optimizer: true
   communication_dtype: fp32
+  zero_hpz_partition_size: 8
+  zero_quantized_weights: true
 optimizer: adamw_fused
 )";
   CHECK(content_of(desk.folder.path() / "scenarios/mine.yaml") == scenario);

@@ -172,6 +172,37 @@ TEST_CASE("ZeRO-3 gathers for recomputation and again for the backward pass") {
   CHECK(gathers() == 8 + 3 * 3 + 1);  // and so is the last of each block
 }
 
+// Of the parts of 10,000 elements, three are released after the forward pass, and two are used again at once.
+TEST_CASE("ZeRO++ gathers in int8, in the backward pass from the second copy of fewer ranks") {
+  const Zero zero{.stage = 3,
+                  .max_reuse_distance = 1,
+                  .param_persistence_threshold = 5000,
+                  .zero_hpz_partition_size = 2,
+                  .zero_quantized_weights = true};
+  auto scenario = three_blocks(zero, 4);
+  scenario.job.precision = Precision::fp16;
+  const auto workload = plan(scenario, compute_costs(scenario));
+  std::array<std::vector<double>, 2> gathered;  // over all ranks, over those of a second copy
+  for (const auto& task : workload.first_program().tasks)
+    if (const auto* call = std::get_if<Call>(&task.work); call && call->kind == CollectiveKind::all_gather)
+      gathered.at(call->group.index).push_back(call->bytes.value());
+  const auto sizes = [](int parts) {
+    std::vector<double> bytes;
+    for (int i = 0; i < parts; ++i) bytes.insert(bytes.end(), {10000, 4 * 10000 / 8000.0});
+    return bytes;
+  };
+  CHECK(gathered[0] == sizes(5));
+  CHECK(gathered[1] == sizes(4));
+  CHECK(workload.groups[1].members.size() == 2);
+  check(workload);
+
+  const auto parameters = [&](int ranks) {
+    std::get<Zero>(scenario.job.strategy).zero_hpz_partition_size = ranks;
+    return plan(scenario, compute_costs(scenario)).first_program().memory.parameters.value();
+  };
+  CHECK(parameters(2) - parameters(1) == 2 * 50000 / 2.0);
+}
+
 TEST_CASE("ZeRO-3 prefetches parts until the prefetch bucket is full") {
   const auto asked = [](double bucket, double live) {
     const Zero zero{.stage = 3,

@@ -175,6 +175,8 @@ const std::map<std::string, std::string> allowed{
     {"strategy.overlap_comm", "all gradients are in one bucket"},
     {"strategy.communication_dtype", "formats of the same size"},
     {"strategy.reduce_dtype", "formats of the same size"},
+    {"strategy.zero_quantized_gradients", "files of DeepSpeed set it for any number of nodes"},
+    {"job.deterministic", "trainers set it on all GPUs, and those from Hopper on have its workspaces anyway"},
 };
 
 std::vector<std::string> without_effect(const Tried& tried) {

@@ -141,6 +141,7 @@ const std::map<std::string, std::vector<std::string>>& named_values() {
       {"strategy.max_live_parameters", {"2e9"}},
       {"strategy.max_reuse_distance", {"2e9"}},
       {"strategy.param_persistence_threshold", {"1e6"}},
+      {"strategy.zero_hpz_partition_size", {"2", "8"}},
   };
   return values;
 }

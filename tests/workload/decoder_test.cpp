@@ -209,6 +209,19 @@ TEST_CASE("latent attention has the parameters and products of its low-rank tens
         2 * (64 * 24 + 24 + 24 * 48 - 64 * 48));
 }
 
+TEST_CASE("latent attention drops scores, too, of which it keeps the rest and a mask") {
+  auto shape = with_latent_attention(latent);
+  const auto kept = [&](bool dropout) {
+    shape.attention_dropout = dropout;
+    const auto step =
+        eager_step(model_of(decoder(shape)),
+                   {.precision = Precision::bf16, .attention = AttentionKernel::math, .megatron = true});
+    return step.memory.activations[step.memory.forward - 1].value();
+  };
+  const double scores = 2 * 4 * 32.0 * 32;  // two layers of four heads
+  CHECK(kept(true) - kept(false) == (2 + 1) * scores);
+}
+
 TEST_CASE(
     "tensor-parallel ranks share the heads of latent attention and compute latent vectors of own tokens") {
   auto shape = with_latent_attention(latent);

@@ -20,7 +20,7 @@ constexpr int vocabulary = 4096;
 constexpr double logits = 2.0 * tokens * vocabulary;  // bytes in 16 bits
 
 /// An embedding, an output layer and the loss of transformers, which casts the logits to fp32.
-EagerStep step_of(int loss_chunk) {
+EagerStep step_of(int loss_chunk, bool is_fused = false) {
   const auto model = model_of([](Eager& run) {
     auto x = run.embedding("e", tokens, 32, hidden);
     x = run.linear("head", x, tokens, hidden, vocabulary, false);
@@ -28,6 +28,7 @@ EagerStep step_of(int loss_chunk) {
   });
   return eager_step(model, {.precision = Precision::bf16,
                             .half_parameters = true,
+                            .fused_loss = is_fused,
                             .loss_chunk = loss_chunk,
                             .hugging_face = true});
 }
@@ -64,4 +65,12 @@ TEST_CASE("the backward pass of a loss in chunks computes the logits again") {
   CHECK(products(chunked.layers.back().backward) == 1);
   CHECK(chunked.layers.back().backward.size() ==
         whole.layers.back().backward.size() + whole.layers.back().forward.size() + 1);
+}
+
+TEST_CASE("a fused loss in chunks makes the gradients with the loss and computes no logits again") {
+  const auto whole = step_of(0, true);
+  const auto chunked = step_of(tokens / 4, true);
+  CHECK(chunked.layers.back().backward.size() == whole.layers.back().backward.size());
+  CHECK(*std::ranges::max_element(chunked.memory.activations) <
+        *std::ranges::max_element(whole.memory.activations));
 }

@@ -21,6 +21,7 @@ export interface ScenarioJob {
   zero_grad?: 'after_step' | 'before_backward';
   eval_batch?: number;
   eval_sequence?: number;
+  deterministic?: boolean;
   expandable_segments?: boolean;
   float_logits?: boolean;
   launch_blocking?: boolean;
@@ -128,6 +129,9 @@ export interface ScenarioStrategy {
   param_persistence_threshold?: number | string;
   communication_dtype?: 'fp32' | 'bf16' | 'fp16';
   grad_accum_dtype?: 'fp32' | 'bf16' | 'fp16';
+  zero_hpz_partition_size?: number;
+  zero_quantized_weights?: boolean;
+  zero_quantized_gradients?: boolean;
   shard_optimizer?: boolean;
   instances?: number;
   overlap_grad_reduce?: boolean;

@@ -226,6 +226,7 @@ for (const one of withEngine.filter(({ name }) => name.endsWith('plan'))) {
       await answered(page, '#plan');
       await field(page, 'failures').selectOption('none');
       await answered(page, '#plan:failures=none');
+      await write(page, 'global_batch', '4096');
       await write(page, 'gpus', '13');
       await page.waitForFunction(() => /error: no layout of 13 GPUs has a global batch of 4096 samples[^]*hint: /.test(document.querySelector('#plan .problem').textContent), undefined, { timeout: 120000 });
       await panel(page).getByRole('button', { name: 'Take back all choices' }).click();

@@ -227,7 +227,9 @@ struct CheckStrategy {
 
 /// Whether ranks update slices of parameters instead of whole matrices.
 bool steps_slices(const Job& job) {
-  return job.layout.tensor > 1 || facts_of(job.strategy).shards_optimizer;
+  const bool owns_tensors =
+      settings_or_defaults<DistributedOptimizer>(job.strategy).tensor_owners.has_value();
+  return job.layout.tensor > 1 || (facts_of(job.strategy).shards_optimizer && !owns_tensors);
 }
 
 void check_optimizer(const ScenarioSpec& scenario, Problems& problems) {

@@ -83,6 +83,8 @@ class FsdpSync final : public Sync {
   /// Size of the all-gather; frozen parameters keep their format.
   Bytes gathered(std::size_t group) const { return trained(group) + groups_[group].frozen; }
   Bytes share(std::size_t group, double width) const { return whole(group, width) / shards_; }
+  Bytes most_of_gathers() const;
+  Bytes largest_reduction() const;
 
   const Fsdp& settings_;
   int micro_batches_;

@@ -17,6 +17,10 @@ namespace gradway {
 /// live parameters is full. Small parameters stay gathered; others are released after use unless they are
 /// used again soon. Gradients fill a bucket, which is reordered, divided and reduce-scattered. A profile has
 /// blocks instead of modules.
+///
+/// ZeRO++: a part that is released for the first time in a step leaves a second copy on fewer ranks, from
+/// which it is gathered until the optimizer's step. Weights are gathered in int8, gradients reduced in int4
+/// by two all-to-alls, in a node and between nodes.
 class Zero3Sync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is Zero of stage 3
@@ -34,6 +38,7 @@ class Zero3Sync final : public Sync {
   void after_recompute(TaskList& tasks, Module module) override;
   void before_optimizer(TaskList& tasks) override;
   void after_optimizer(TaskList& tasks) override;
+  std::vector<Partition> groups() const override;
   std::optional<OwnGradients> own_gradients() const override {
     return OwnGradients{Bytes{fp32_bytes * parameters_ / ranks_}, true};
   }
@@ -50,24 +55,39 @@ class Zero3Sync final : public Sync {
     double trained = 0;   ///< trained elements
     int tensors = 0;      ///< gathered and released
     std::optional<TaskId> gathered{};
+    bool has_copy = false;  ///< the second copy holds it
+  };
+  /// A communicator besides that of all ranks.
+  struct OtherRanks {
+    int size = 1;
+    Slot slot{};
+    StreamId stream{communicator_stream};
   };
 
   void add_tensor(Part& model_part, double elements, double& of_kind, double& of_kind_stays);
   void find_trace(const RankScenario& scenario);
   std::optional<std::size_t> part_of(Module module) const;
   void gather(TaskList& tasks, std::size_t index);
+  TaskId pack(TaskList& tasks, std::size_t index, int ranks);
+  std::optional<TaskId> unpack(TaskList& tasks, std::size_t index, TaskId gathered);
   void from_host(TaskList& tasks, std::size_t index, Bytes shard);
   void use(TaskList& tasks, Module module);
   void prefetch(TaskList& tasks);
   bool is_used_soon(std::size_t index) const;
-  void release(std::size_t index);
+  void release(TaskList& tasks, std::size_t index);
   void add_gradients(TaskList& tasks, std::size_t index);
   void flush(TaskList& tasks);
+  TaskId reduce_in_int4(TaskList& tasks, const Unit::Gradient& gradient, TaskId after);
 
   const Zero& settings_;
+  const Model& model_;
   int ranks_;
+  OtherRanks copy_;    ///< ranks that hold a second copy of the parameters together
+  OtherRanks local_;   ///< ranks of a node; more than one if gradients are reduced in int4
+  OtherRanks global_;  ///< ranks with the same place in their nodes
   double width_;
-  double kept_;  ///< bytes of a parameter in the optimizer
+  bool is_fp16_;  ///< that DeepSpeed's quantisation reads and writes
+  double kept_;   ///< bytes of a parameter in the optimizer
   double reduced_;
   Seconds cast_;  ///< cast of the rank's own parameters on the CPU, with offloaded states
   Blocks blocks_;

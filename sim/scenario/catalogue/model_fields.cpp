@@ -66,6 +66,8 @@ FieldTable make_fields(std::type_identity<Experts>) {
           required(field("top_k", &Experts::top_k, width, "experts per token")),
           required(field("mlp", &Experts::mlp, width, "width of an expert")),
           field("shared", &Experts::shared, value::Whole{0, widest}, "experts that every token uses"),
+          field("shared_mlp", &Experts::shared_mlp, value::Whole{0, widest},
+                "width of the shared experts together; 0: that of as many experts"),
           field("shared_gate", &Experts::shared_gate, boolean, "a trained gate of the shared experts"),
           field("dense_layers", &Experts::dense_layers, value::Whole{0, most_layers},
                 "first layers that have an MLP instead"),

@@ -80,8 +80,10 @@ void Eager::fused_cross_entropy(Tensor logits, double m) {
 
 /// Output layer and loss run for some rows at a time and are checkpointed, so that the logits of one chunk
 /// exist, in the forward and in the backward pass, which computes them again. The gradient of the output
-/// layer's weight is added to that of the chunks before. One operation stands for those of all chunks.
-/// @source TRL, trainer/sft_trainer.py (_chunked_cross_entropy_loss), as read on 2026-11-29
+/// layer's weight is added to that of the chunks before. One operation stands for those of all chunks. A
+/// fused loss (Liger's) makes the gradients with the loss, so that nothing is computed again.
+/// @source TRL, trainer/sft_trainer.py (_chunked_cross_entropy_loss), as read on 2026-11-29; Liger-Kernel,
+/// ops/fused_linear_cross_entropy.py
 void Eager::split_loss(Tensor logits, double m) {
   const auto elements = of(logits).elements;
   auto first = of(logits).made;
@@ -97,7 +99,7 @@ void Eager::split_loss(Tensor logits, double m) {
     nodes_[n].temporary_backward = std::max(nodes_[n].temporary_backward, nodes_[n].parameter_bytes);
   }
   auto& backward = nodes_.back().backward;
-  backward.insert(backward.begin(), again.begin(), again.end());
+  if (!settings_.fused_loss) backward.insert(backward.begin(), again.begin(), again.end());
   for (auto& info : tensors_)
     if (info.made >= first && info.elements == elements) info.share = settings_.loss_chunk / m;
 }

@@ -9,8 +9,8 @@
 
 namespace gradway {
 
-/// By program: NCCL's channels over all communicators of one of its actors; 0 without NCCL.
-std::vector<int> nccl_channels(const Workload& workload, const Communicators& communicators,
+/// By program: what NCCL takes of the memory of one of its GPUs, over all communicators; 0 without NCCL.
+std::vector<Bytes> nccl_memory(const Workload& workload, const Communicators& communicators,
                                const Platform& platform);
 
 }  // namespace gradway
