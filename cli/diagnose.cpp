@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <future>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -36,6 +39,7 @@
 #include "sim/scenario/lossy_steps.hpp"
 #include "sim/scenario/strategy_facts.hpp"
 #include "sim/study/ask/ask.hpp"
+#include "sim/study/parallel.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -252,6 +256,33 @@ std::optional<HangArguments> hang_arguments(const DiagnoseArguments& arguments) 
   return hang;
 }
 
+/// The traces of all processes in a file.
+std::vector<Trace> traces_of(const std::string& file) {
+  if (is_nsys_export(file)) return read_nsys(file, file);
+  std::vector<Trace> traces;
+  traces.push_back(read_trace(file, file));
+  return traces;
+}
+
+/// Reads as many files at a time as there are hardware threads.
+JobRun read_run(const std::vector<std::string>& files) {
+  KernelNames names;
+  std::vector<RankRun> ranks;
+  std::deque<std::future<std::vector<Trace>>> reading;
+  auto next = files.begin();
+  for (const auto& file : files) {
+    while (next != files.end() && std::ssize(reading) < hardware_threads())
+      reading.push_back(std::async(std::launch::async, traces_of, *next++));
+    for (auto& trace : reading.front().get()) {
+      auto rank = rank_run(std::move(trace), file, names);
+      check_new_rank(ranks, rank);  // Reading the others takes longer.
+      ranks.push_back(std::move(rank));
+    }
+    reading.pop_front();
+  }
+  return job_run(std::move(ranks), std::move(names));
+}
+
 Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext& context) {
   if (arguments.scenario.empty() && !arguments.set.empty())
     refuse("'--set' changes a scenario, but none is given", "name it with --scenario");
@@ -264,21 +295,7 @@ Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext&
   for (const auto& platform : {arguments.platform, arguments.elsewhere})
     if (!platform.empty())
       static_cast<void>(load_platform(platform, 1, context.data));  // Reading traces takes longer.
-  KernelNames names;
-  std::vector<RankRun> ranks;
-  const auto add = [&](Trace trace, const std::string& file) {
-    auto rank = rank_run(std::move(trace), file, names);
-    check_new_rank(ranks, rank);  // Reading the others takes longer.
-    ranks.push_back(std::move(rank));
-  };
-  for (const auto& file : arguments.traces) {
-    if (!is_nsys_export(file)) {
-      add(read_trace(file, file), file);
-      continue;
-    }
-    for (auto& trace : read_nsys(file, file)) add(std::move(trace), file);
-  }
-  const auto run = job_run(std::move(ranks), std::move(names));
+  const auto run = read_run(arguments.traces);
   const auto basis = basis_of(arguments, run, context);
   const auto sections = sections_of(arguments, basis, context);
   std::optional<DiagnosisBasis> elsewhere;

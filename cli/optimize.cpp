@@ -113,7 +113,7 @@ Status optimize_layout(const OptimizeArguments& arguments, const CLI::App& app,
     const InterruptNote note;
     return search_layouts(written, samples, exact_search(rows),
                           {.engine = arguments.engine,
-                           .for_each = in_parallel(arguments.jobs),
+                           .threads = arguments.jobs,
                            .on_progress = progress.callback(),
                            .is_stopped = InterruptNote::is_interrupted});
   }();

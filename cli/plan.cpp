@@ -208,7 +208,7 @@ Failure simulate_alone(CampaignPoint& point, const TrainingPlan& plan, Cluster& 
   Progress progress{context, Progress::WithoutTerminal::lines};
   return failure_of([&] {
     simulate_in_layout(point, plan, cluster, questions, data,
-                       {.for_each = in_parallel(jobs), .on_progress = progress.callback()});
+                       {.threads = jobs, .on_progress = progress.callback()});
     return Status::done;
   });
 }

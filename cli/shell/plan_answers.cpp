@@ -25,7 +25,7 @@ namespace {
 
 void answer_layout(std::ostream& out, const std::string& text, const DataPath& data) {
   const auto question = report::read_plan_question(text, data);
-  const auto layout = layout_on(question.plan, question.clusters.front(), data);
+  const auto layout = layout_on(question.plan, question.clusters.front(), data, {.threads = 0});
   report::write_plan_layout(out, layout, GRADWAY_VERSION);
 }
 

@@ -11,26 +11,25 @@
 namespace gradway {
 namespace {
 
-/// Node numbers, rising, each once.
-std::vector<std::uint32_t> nodes_of(const GpuNumbers& gpus, const Platform& platform) {
-  std::vector<std::uint32_t> nodes;
+/// Numbers of NVLink domains, rising, each once.
+std::vector<std::uint32_t> domains_of(const GpuNumbers& gpus, const Platform& platform) {
+  std::vector<std::uint32_t> domains;
   for (const auto gpu : gpus)
-    nodes.push_back(static_cast<std::uint32_t>(platform.device(platform.gpus[gpu]).node));
-  std::ranges::sort(nodes);
-  const auto duplicates = std::ranges::unique(nodes);
-  nodes.erase(duplicates.begin(), duplicates.end());
-  nodes.shrink_to_fit();
-  return nodes;
+    domains.push_back(static_cast<std::uint32_t>(platform.nvlink_domain(platform.gpus[gpu])));
+  std::ranges::sort(domains);
+  const auto duplicates = std::ranges::unique(domains);
+  domains.erase(duplicates.begin(), duplicates.end());
+  domains.shrink_to_fit();
+  return domains;
 }
 
-/// The GPUs as if their nodes were the first ones of the platform.
-GpuNumbers on_first_nodes(const GpuNumbers& gpus, const std::vector<std::uint32_t>& nodes,
-                          const Platform& platform) {
-  const auto gpus_per_node = platform.gpus.size() / static_cast<std::size_t>(platform.nodes);
+/// The GPUs as if their domains were the first ones of the platform.
+GpuNumbers on_first_domains(const GpuNumbers& gpus, const std::vector<std::uint32_t>& domains,
+                            std::size_t gpus_per_domain) {
   GpuNumbers moved;
   for (const auto gpu : gpus) {
-    const auto place = std::ranges::lower_bound(nodes, gpu / gpus_per_node) - nodes.begin();
-    moved.push_back(static_cast<std::size_t>(place) * gpus_per_node + gpu % gpus_per_node);
+    const auto place = std::ranges::lower_bound(domains, gpu / gpus_per_domain) - domains.begin();
+    moved.push_back(static_cast<std::size_t>(place) * gpus_per_domain + gpu % gpus_per_domain);
   }
   return moved;
 }
@@ -51,10 +50,11 @@ Communicators::Communicators(const Workload& workload, const Scenario& scenario)
       expects(gpus.back() != Op::absent, "each member of a group has a GPU");
     }
     auto& entry = groups_.emplace_back(kinds_.size());
-    if (routes_->identical_nodes().hold()) {
-      entry.nodes = nodes_of(gpus, platform);
-      entry.kind =
-          known.try_emplace(on_first_nodes(gpus, entry.nodes, platform), kinds_.size()).first->second;
+    if (const auto& alike = routes_->identical_domains(); alike.hold()) {
+      entry.domains = domains_of(gpus, platform);
+      const auto gpus_per_domain = platform.gpus.size() / alike.count();
+      entry.kind = known.try_emplace(on_first_domains(gpus, entry.domains, gpus_per_domain), kinds_.size())
+                       .first->second;
       if (entry.kind < kinds_.size()) continue;
     }
     kinds_.push_back(
@@ -65,8 +65,8 @@ Communicators::Communicators(const Workload& workload, const Scenario& scenario)
 
 std::vector<ResourceId> Communicators::moved(const std::vector<ResourceId>& path, GroupId group) const {
   const auto& entry = groups_[group.index()];
-  return routes_->identical_nodes().on_nodes(path, groups_[kinds_[entry.kind].first.index()].nodes,
-                                             entry.nodes);
+  return routes_->identical_domains().on_domains(path, groups_[kinds_[entry.kind].first.index()].domains,
+                                                 entry.domains);
 }
 
 std::vector<const Communicator*> Communicators::of(const Actor& actor) const {

@@ -6,13 +6,13 @@
 
 #include "sim/graph/workload.hpp"
 #include "sim/nccl/communicator.hpp"
-#include "sim/platform/identical_nodes.hpp"
+#include "sim/platform/identical_domains.hpp"
 #include "sim/scenario/scenario.hpp"
 
 namespace gradway {
 
 /// The communicators of a workload's groups. Groups that differ only in which of several interchangeable
-/// nodes they use are of one kind and share a communicator, that of the first such group.
+/// NVLink domains they use are of one kind and share a communicator, that of the first such group.
 class Communicators {
  public:
   /// @param scenario must outlive this @throws ConfigError as Communicator does
@@ -28,18 +28,18 @@ class Communicators {
   std::size_t kind(GroupId group) const { return groups_[group.index()].kind; }
   /// Whether the flows of the communicator use the links of this very group.
   bool is_first_of_kind(GroupId group) const { return kinds_[kind(group)].first == group; }
-  /// Moves a path of the communicator to the nodes of the group.
+  /// Moves a path of the communicator to the domains of the group.
   std::vector<ResourceId> moved(const std::vector<ResourceId>& path, GroupId group) const;
 
  private:
-  using Nodes = std::vector<std::uint32_t>;  ///< rising
+  using Domains = std::vector<std::uint32_t>;  ///< rising
   struct Kind {
     std::unique_ptr<Communicator> communicator;
     GroupId first;
   };
   struct GroupKind {
     std::size_t kind;
-    Nodes nodes{};  ///< empty if nodes are not interchangeable
+    Domains domains{};  ///< empty if they are not interchangeable
   };
 
   std::unique_ptr<Routes> routes_;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 #include <vector>
 
 namespace gradway {
@@ -19,34 +18,66 @@ double amount_of(const CollectiveFlow& flow, const std::vector<CollectiveFlow>& 
   return flow.amount / flows.front().amount;
 }
 
-/// The first resource of any path, and one past the last.
-std::pair<std::size_t, std::size_t> range_of(const std::vector<CollectiveFlow>& flows) {
+/// A resource and how much of the first flow's amount passes through it.
+struct Use {
+  std::size_t resource;
+  double amount;
+};
+
+/// The resources that flows use, each once. Those of few GPUs of a large platform are sorted; else a table of
+/// all resources between the first and the last is cheaper.
+std::vector<Use> uses_of(const std::vector<CollectiveFlow>& flows) {
+  constexpr std::size_t sparse = 4;
+  std::vector<Use> uses;
   auto first = std::numeric_limits<std::size_t>::max();
   std::size_t end = 0;
+  std::size_t named = 0;
   for (const auto& flow : flows) {
+    named += flow.path.size();
     for (const auto resource : flow.path) {
       first = std::min(first, resource.index());
       end = std::max(end, resource.index() + 1);
     }
   }
-  return {std::min(first, end), end};
+  if (named == 0) return uses;
+  const bool is_sparse = named * sparse < end - first;
+  uses.reserve(is_sparse ? named : end - first);
+  if (!is_sparse)
+    for (auto resource = first; resource < end; ++resource) uses.push_back({resource, 0});
+  for (const auto& flow : flows) {
+    const auto amount = amount_of(flow, flows);
+    for (const auto resource : flow.path) {
+      if (is_sparse) {
+        uses.push_back({resource.index(), amount});
+      } else {
+        uses[resource.index() - first].amount += amount;
+      }
+    }
+  }
+  if (is_sparse) {
+    std::ranges::stable_sort(uses, {}, &Use::resource);
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < uses.size(); ++i) {
+      if (uses[i].resource == uses[last].resource) {
+        uses[last].amount += uses[i].amount;
+      } else {
+        uses[++last] = uses[i];
+      }
+    }
+    uses.resize(last + 1);
+  }
+  return uses;
 }
 
 /// Rate of the first of several flows that run alone and end at the same time: with equal amounts, max-min
 /// shares are equal on common resources, and the most used resource limits the slowest flow.
 BytesPerSecond rate_alone(const std::vector<CollectiveFlow>& flows, const Platform& platform, Rates rates) {
-  const auto [first, end] = range_of(flows);
-  std::vector<double> times(end - first);
-  for (const auto& flow : flows) {
-    const auto amount = amount_of(flow, flows);
-    for (const auto resource : flow.path) times[resource.index() - first] += amount;
-  }
   auto rate = BytesPerSecond::infinite();
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    if (times[i] == 0) continue;
-    const auto& shared = platform.resources[first + i];
+  for (const auto& [resource, amount] : uses_of(flows)) {
+    if (amount == 0) continue;
+    const auto& shared = platform.resources[resource];
     const auto capacity = rates == Rates::as_built ? shared.capacity : shared.rate();
-    rate = std::min(rate, BytesPerSecond{capacity / times[i]});
+    rate = std::min(rate, BytesPerSecond{capacity / amount});
   }
   return rate;
 }

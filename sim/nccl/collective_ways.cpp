@@ -107,10 +107,10 @@ Hop CollectiveWays::hop(const HopBetweenGpus& asked) const {
   const auto to = platform.gpus[asked.to];
   const auto node = platform.device(from).node;
   if (size.devices == 0 || !has_alike_nodes_) return find_hop(asked);
-  if (node != platform.device(to).node) return hop_between(asked);
+  if (node != platform.device(to).node || routes_.identical_domains().join_nodes()) return hop_between(asked);
   const auto number = static_cast<std::size_t>(node);
   const Ends ends{from.index() - number * size.devices, to.index() - number * size.devices, asked.rail,
-                  asked.leaves_by_own_nic};
+                  asked.leaves_by_own_nic, false};
   auto known = inside_.find(ends);
   if (known == inside_.end()) {
     auto new_hop = find_hop(asked);
@@ -125,29 +125,31 @@ Hop CollectiveWays::hop(const HopBetweenGpus& asked) const {
   return hop;
 }
 
-/// If nodes are alike: the hop of the first two nodes with the same devices, moved to these. Ideal rules
-/// choose among equal paths by the number of the sender, which differs between nodes.
+/// If domains are alike: the hop of the first two domains with the same devices, moved to these. Ideal rules
+/// choose among equal paths by the number of the sender, which differs between domains.
 Hop CollectiveWays::hop_between(const HopBetweenGpus& asked) const {
   const auto& platform = routes_.platform();
-  const auto& nodes = routes_.identical_nodes();
-  if (!nodes.hold() || platform.collectives == CollectiveRules::ideal) return find_hop(asked);
-  const auto a_node = platform.node_size.devices;
-  const auto from = platform.gpus[asked.from].index();
-  const auto to = platform.gpus[asked.to].index();
-  const Ends ends{from % a_node, to % a_node, asked.rail, asked.leaves_by_own_nic};
+  const auto& domains = routes_.identical_domains();
+  if (!domains.hold() || platform.collectives == CollectiveRules::ideal) return find_hop(asked);
+  const auto from = platform.gpus[asked.from];
+  const auto to = platform.gpus[asked.to];
+  const auto from_domain = domains.domain_of(from);
+  const auto to_domain = domains.domain_of(to);
+  const Ends ends{from.index() % domains.devices(), to.index() % domains.devices(), asked.rail,
+                  asked.leaves_by_own_nic, from_domain != to_domain};
   auto known = between_.find(ends);
   if (known == between_.end()) {
     auto new_hop = find_hop(asked);
     const auto is_of_both = [&](ResourceId id) {
-      return nodes.node_of(id) == from / a_node || nodes.node_of(id) == to / a_node;
+      return domains.domain_of(id) == from_domain || domains.domain_of(id) == to_domain;
     };
-    if (!std::ranges::all_of(new_hop.path, is_of_both)) return new_hop;
-    known = between_.emplace(ends, HopBetween{std::move(new_hop), from / a_node, to / a_node}).first;
+    if (new_hop.relayed || !std::ranges::all_of(new_hop.path, is_of_both)) return new_hop;
+    known = between_.emplace(ends, HopBetween{std::move(new_hop), from_domain, to_domain}).first;
   }
   auto hop = known->second.hop;
   for (auto& id : hop.path) {
-    const bool is_sender = nodes.node_of(id) == known->second.from_node;
-    id = nodes.on_node(id, is_sender ? from / a_node : to / a_node);
+    const bool is_sender = domains.domain_of(id) == known->second.from_domain;
+    id = domains.on_domain(id, is_sender ? from_domain : to_domain);
   }
   return hop;
 }

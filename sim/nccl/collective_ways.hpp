@@ -48,19 +48,20 @@ class CollectiveWays {
   const std::vector<PairFlow>& pairs() const;
 
  private:
-  /// Two devices, each counted from the first device of its node.
+  /// Two devices, each counted from the first device of its node or NVLink domain.
   struct Ends {
     std::size_t from;
     std::size_t to;
     std::size_t rail;
     bool leaves_by_own_nic;
+    bool leaves_domain;
     auto operator<=>(const Ends&) const = default;
   };
-  /// A hop from one node to another.
+  /// A hop from one domain to another, or to a device of the same one.
   struct HopBetween {
     Hop hop;
-    std::size_t from_node;
-    std::size_t to_node;
+    std::size_t from_domain;
+    std::size_t to_domain;
   };
 
   std::optional<std::size_t> relay(std::size_t from_gpu, std::size_t to_gpu) const;
@@ -93,7 +94,7 @@ class CollectiveWays {
   std::vector<std::size_t> rails_;  ///< the NIC of each ring; several nodes
   std::vector<Hops> rings_;
   mutable std::map<Ends, Hop> inside_;          ///< on the first node with such a hop
-  mutable std::map<Ends, HopBetween> between_;  ///< on the first two nodes with such a hop
+  mutable std::map<Ends, HopBetween> between_;  ///< on the first two domains with such a hop
   /// Found for the first collective that needs them: each takes as long as all rings.
   mutable std::map<std::pair<Algorithm, bool>, std::vector<SharedPath>> paths_;
   mutable std::optional<SharedPath> nvswitches_;

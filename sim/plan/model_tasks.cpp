@@ -79,7 +79,7 @@ class LayerTasks {
     for (std::size_t i = 0; i < costs_.recomputed_pieces.size(); ++i)
       add_pieces(program.recomputed, i, Phase::forward, costs_.recomputed_pieces[i], 0);
     for (auto i = layers_.size(); i-- > 0;) add_backward(program.backward, i);
-    program.optimizer = optimizer_tasks(scenario_, costs_);
+    program.optimizer = optimizer_tasks(scenario_, costs_, costs_.optimizer);
     return program;
   }
 
@@ -244,7 +244,7 @@ ModelTasks from_profile(const RankScenario& scenario, const ComputeCosts& costs,
   // Gradients that become ready after the last launch of the backward pass.
   if (!program.backward.empty()) program.backward.back().gradients += profile.gradients.size() - ready;
   if (!same_optimizer) {
-    program.optimizer = optimizer_tasks(scenario, costs);
+    program.optimizer = optimizer_tasks(scenario, costs, costs.optimizer);
   } else if (const auto hook = optimizer_hook(scenario.job)) {
     const auto wanted =
         costs.launch * (hook->once + hook->each * static_cast<double>(scenario.model.parameter_tensors()));
@@ -270,8 +270,9 @@ std::vector<Unit::Gradient> gradients_in_order(const Model& model) {
   return gradients;
 }
 
-std::vector<ModelTask> optimizer_tasks(const RankScenario& scenario, const ComputeCosts& costs) {
-  if (const auto time = host_optimizer_time(scenario)) return {{host_step(*time)}};
+std::vector<ModelTask> optimizer_tasks(const RankScenario& scenario, const ComputeCosts& costs,
+                                       Seconds time) {
+  if (const auto on_host = host_optimizer_time(scenario)) return {{host_step(*on_host)}};
   constexpr int pieces = 8;
   const bool ideal = scenario.platform.gpu_models.front().ideal;
   const auto tensors = scenario.model.parameter_tensors();
@@ -282,7 +283,7 @@ std::vector<ModelTask> optimizer_tasks(const RankScenario& scenario, const Compu
   const int count = hook ? pieces : 1;
   std::vector<ModelTask> tasks;
   for (int i = 0; i < count; ++i)
-    tasks.push_back({kernel("optimizer", Phase::optimizer, costs.optimizer / count, launch / count)});
+    tasks.push_back({kernel("optimizer", Phase::optimizer, time / count, launch / count)});
   return tasks;
 }
 

@@ -35,8 +35,8 @@ struct ModelTasks {
 };
 
 /// The optimizer's step. With sharded tensors each kernel is launched after the CPU has processed many
-/// tensors, so the step is issued in pieces.
-std::vector<ModelTask> optimizer_tasks(const RankScenario& scenario, const ComputeCosts& costs);
+/// tensors, so the step is issued in pieces. @param time on the GPU
+std::vector<ModelTask> optimizer_tasks(const RankScenario& scenario, const ComputeCosts& costs, Seconds time);
 
 /// For a model that is described by layers: one task per layer and direction, after whose backward task all
 /// gradients of the layer are ready; two backward tasks if the pipeline splits them. For a profile: one task

@@ -10,6 +10,7 @@
 #include "sim/plan/expert_sync.hpp"
 #include "sim/plan/input/loader.hpp"
 #include "sim/plan/model_step.hpp"
+#include "sim/plan/model_tasks.hpp"
 #include "sim/plan/rank_layout.hpp"
 #include "sim/plan/sharded/distributed_optimizer.hpp"
 #include "sim/plan/sharded/fsdp.hpp"
@@ -121,15 +122,6 @@ Workload empty_workload(const Job& job) {
   return workload;
 }
 
-/// By stage: size of the output of its last layer.
-std::vector<Bytes> messages_of(const Model& model, const ComputeCosts& costs, const Pipeline& pipeline) {
-  std::vector<Bytes> messages(static_cast<std::size_t>(pipeline.stages()));
-  const auto of_layer = stages_of_layers(model, pipeline);
-  for (std::size_t i = 0; i < of_layer.size(); ++i)
-    messages[static_cast<std::size_t>(of_layer[i])] = costs.outputs[i];
-  return messages;
-}
-
 /// Gradients of a parameter that the first and the last rank of a pipeline share.
 Bytes tied_bytes(const Model& model) {
   Bytes size{};
@@ -137,6 +129,30 @@ Bytes tied_bytes(const Model& model) {
   for (const auto& layer : model.layers)
     if (layer.tied) size += Bytes{fp32_bytes * static_cast<double>(layer.tied->elements())};
   return size;
+}
+
+/// The model as its layout divides it.
+struct DividedModel {
+  DividedModel(const Scenario& scenario, const ComputeCosts& costs)
+      : pipeline{pipeline_of(scenario.job.layout)} {
+    whole = scenario.model;
+    if (!costs.of_rank.empty()) whole.layers = costs.of_rank;
+    if (pipeline.rank_of(pipeline.stages() - 1) != 0) tied = tied_bytes(whole);
+    whole = with_tied_copies(whole, pipeline);
+  }
+
+  Pipeline pipeline;
+  Model whole;
+  Bytes tied{};  ///< gradients that the first and the last rank of the pipeline exchange
+};
+
+/// By stage: size of the output of its last layer.
+std::vector<Bytes> messages_of(const Model& model, const ComputeCosts& costs, const Pipeline& pipeline) {
+  std::vector<Bytes> messages(static_cast<std::size_t>(pipeline.stages()));
+  const auto of_layer = stages_of_layers(model, pipeline);
+  for (std::size_t i = 0; i < of_layer.size(); ++i)
+    messages[static_cast<std::size_t>(of_layer[i])] = costs.outputs[i];
+  return messages;
 }
 
 std::unique_ptr<Sync> make_stage_sync(const RankScenario& rank, const Model& whole_model,
@@ -157,12 +173,10 @@ struct StagePrograms {
 StagePrograms stage_programs(const Scenario& scenario, const ComputeCosts& costs,
                              std::vector<std::vector<MemoryMoment>>* memory = nullptr) {
   const auto& layout = scenario.job.layout;
-  const auto pipeline = pipeline_of(layout);
-  auto whole_model = scenario.model;
-  if (!costs.of_rank.empty()) whole_model.layers = costs.of_rank;
-  StagePrograms stages;
-  if (pipeline.rank_of(pipeline.stages() - 1) != 0) stages.tied = tied_bytes(whole_model);
-  whole_model = with_tied_copies(whole_model, pipeline);
+  const DividedModel divided{scenario, costs};
+  const auto& [pipeline, whole_model, tied] = divided;
+  StagePrograms stages{.tied = tied};
+  ModelTasks tasks;
   const auto messages = messages_of(whole_model, costs, pipeline);
   const bool plans_messages = scenario.job.framework == Framework::pytorch && layout.chunks > 1 &&
                               layout.messages == Messages::planned;
@@ -171,9 +185,10 @@ StagePrograms stage_programs(const Scenario& scenario, const ComputeCosts& costs
   for (int rank = 0; rank < pipeline.ranks; ++rank) {
     RankPart rank_part{.rank = rank,
                        .whole = &whole_model,
+                       .tasks = &tasks,
                        .part = part_of(whole_model, pipeline, rank),
                        .messages = messages,
-                       .tied = stages.tied,
+                       .tied = tied,
                        .receives = std::move(receives[static_cast<std::size_t>(rank)])};
     const RankScenario of_rank{scenario, rank_part.part.model};
     const auto sync = make_stage_sync(of_rank, whole_model, rank_part.part.layers);
@@ -235,6 +250,22 @@ Workload plan(const Scenario& scenario, const ComputeCosts& costs) {
   return workload;
 }
 
+std::vector<MemoryUse> memory_of_ranks(const Scenario& scenario, const ComputeCosts& costs) {
+  const auto& job = scenario.job;
+  if (!job.layout.is_model_parallel()) return {memory_use(scenario, costs.memory, *make_sync(scenario))};
+  std::vector<MemoryUse> of_programs;
+  const DividedModel divided{scenario, costs};
+  const auto& [pipeline, whole_model, tied] = divided;
+  for (int rank = 0; rank < pipeline.ranks; ++rank) {
+    const auto part = part_of(whole_model, pipeline, rank);
+    const RankScenario of_rank{scenario, part.model};
+    const auto turns = passes_of_rank(pipeline, rank, job.accumulate);
+    of_programs.push_back(memory_use(of_rank, memory_of_passes(costs.memory, part, turns),
+                                     *make_stage_sync(of_rank, whole_model, part.layers)));
+  }
+  return of_programs;
+}
+
 std::vector<std::vector<MemoryMoment>> memory_over_step(const Scenario& scenario, const ComputeCosts& costs) {
   std::vector<std::vector<MemoryMoment>> of_programs;
   if (!trains(scenario.job.strategy)) return of_programs;
@@ -246,13 +277,16 @@ std::vector<std::vector<MemoryMoment>> memory_over_step(const Scenario& scenario
   return of_programs;
 }
 
+std::vector<Program> programs_of_ranks(const Scenario& scenario, const ComputeCosts& costs) {
+  if (scenario.job.layout.is_model_parallel()) return stage_programs(scenario, costs).programs;
+  std::vector<Program> programs;
+  programs.push_back(model_step(scenario, costs, *make_sync(scenario)));
+  return programs;
+}
+
 Workload with_costs(Workload workload, const Scenario& scenario, const ComputeCosts& costs) {
   if (!trains(scenario.job.strategy)) return workload;
-  if (scenario.job.layout.is_model_parallel()) {
-    std::ranges::move(stage_programs(scenario, costs).programs, workload.programs.begin());
-  } else {
-    workload.programs.front() = model_step(scenario, costs, *make_sync(scenario));
-  }
+  std::ranges::move(programs_of_ranks(scenario, costs), workload.programs.begin());
   workload.steps = scenario.job.steps;
   workload.after_reported = 0;
   choose_step_count(workload, scenario.job, scenario.platform.gpu_models.front());

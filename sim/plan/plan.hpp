@@ -19,6 +19,12 @@ Workload on_all_ranks(Program program, const Scenario& scenario, std::vector<Par
 /// folders of strategies add their communication. A strategy of kind collective makes one call per step.
 Workload plan(const Scenario& scenario, const ComputeCosts& costs);
 
+/// The programs of the job's ranks alone. @pre the strategy trains
+std::vector<Program> programs_of_ranks(const Scenario& scenario, const ComputeCosts& costs);
+
+/// By program of the job's ranks: the memory of a GPU, as `Program::memory`, without a plan of the tasks.
+std::vector<MemoryUse> memory_of_ranks(const Scenario& scenario, const ComputeCosts& costs);
+
 /// By program of the job's ranks: its memory over a step (see sim/plan/memory.hpp).
 std::vector<std::vector<MemoryMoment>> memory_over_step(const Scenario& scenario, const ComputeCosts& costs);
 

@@ -2,6 +2,7 @@
 #include "sim/plan/rank_passes.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/compute/optimizer_time.hpp"
 #include "sim/plan/cuda_graphs.hpp"
@@ -42,21 +43,26 @@ RankPasses::RankPasses(const Scenario& scenario, const ComputeCosts& costs, cons
       blocks_{rank_part || (needs_blocks(scenario.job) && sync.blocks() == nullptr)
                   ? std::optional{blocks_of(scenario.model)}
                   : std::nullopt},
-      model_{model_tasks(rank_part ? RankScenario{scenario, *rank_part->whole} : rank_, costs,
-                         pause_of(costs, sync), blocks_ ? &*blocks_ : sync.blocks())},
+      model_{rank_part ? *rank_part->tasks : own_tasks_},
       turns_{passes_of_rank(pipeline_of(scenario.job.layout), rank_part ? rank_part->rank : 0,
                             scenario.job.accumulate)} {
-  // torch.compile's graphs end where FSDP gathers the next block.
-  const bool by_block = scenario.job.cuda_graphs == CudaGraphs::layers || sync.blocks() != nullptr;
-  if (captures_passes(scenario.job.cuda_graphs))
-    capture_layers(model_, rank_part ? RankScenario{scenario, *rank_part->whole} : rank_, costs, by_block);
+  if (model_.backward.empty()) make_tasks(costs, sync);
   find_passes();
   find_tasks();
-  if (!rank_part) return;
-  find_blocks_of_part();
-  auto of_part = costs;
-  of_part.optimizer = optimizer_time(rank_);
-  model_.optimizer = optimizer_tasks(rank_, of_part);
+  if (rank_part) {
+    find_blocks_of_part();
+    optimizer_ = optimizer_tasks(rank_, costs, optimizer_time(rank_));
+  } else {
+    optimizer_ = std::move(model_.optimizer);
+  }
+}
+
+void RankPasses::make_tasks(const ComputeCosts& costs, const Sync& sync) {
+  const auto whole = part_ ? RankScenario{scenario_, *part_->whole} : rank_;
+  model_ = model_tasks(whole, costs, pause_of(costs, sync), blocks_ ? &*blocks_ : sync.blocks());
+  // torch.compile's graphs end where FSDP gathers the next block.
+  const bool by_block = scenario_.job.cuda_graphs == CudaGraphs::layers || sync.blocks() != nullptr;
+  if (captures_passes(scenario_.job.cuda_graphs)) capture_layers(model_, whole, costs, by_block);
 }
 
 void RankPasses::find_passes() {

@@ -45,7 +45,7 @@ class RankPasses {
   std::vector<ModelTask*>& recomputed(std::int32_t block) {
     return recomputed_[static_cast<std::size_t>(block)];
   }
-  std::vector<ModelTask>& optimizer() { return model_.optimizer; }
+  std::vector<ModelTask>& optimizer() { return optimizer_; }
   /// The copies of a batch; empty if the rank takes no batches.
   const std::vector<Task>& batch() const { return batch_; }
   /// Index of the first gradient of a chunk among the rank's gradients.
@@ -59,6 +59,7 @@ class RankPasses {
  private:
   using TasksByNumber = std::vector<std::vector<ModelTask*>>;
 
+  void make_tasks(const ComputeCosts& costs, const Sync& sync);
   void find_passes();
   void find_tasks();
   void find_blocks_of_part();
@@ -69,7 +70,9 @@ class RankPasses {
   RankScenario rank_;
   std::optional<Blocks> blocks_;  ///< of the whole model, if they are needed and the strategy has none
   std::vector<std::int32_t> block_of_rank_;  ///< by block of the whole model: block number within the rank
-  ModelTasks model_;
+  ModelTasks own_tasks_;                     ///< of a rank that holds the whole model
+  ModelTasks& model_;
+  std::vector<ModelTask> optimizer_;
   std::vector<ChunkPass> turns_;
   std::vector<BackwardPass> passes_;         ///< by turn
   TasksByNumber forward_;                    ///< of the model, by chunk

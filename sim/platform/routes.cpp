@@ -26,9 +26,9 @@ Routes::Routes(const Platform& platform) : platform_{platform}, search_{platform
   }
 }
 
-const IdenticalNodes& Routes::identical_nodes() const {
-  if (!alike_nodes_) alike_nodes_.emplace(platform_);
-  return *alike_nodes_;
+const IdenticalDomains& Routes::identical_domains() const {
+  if (!alike_domains_) alike_domains_.emplace(platform_);
+  return *alike_domains_;
 }
 
 /// The cache key; nothing if the answer would not hold on other nodes.

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/platform/identical_nodes.hpp"
+#include "sim/platform/identical_domains.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/platform/route_search.hpp"
 
@@ -45,7 +45,7 @@ class Routes {
 
   const Platform& platform() const { return platform_; }
   /// Computed on first use by comparing all links.
-  const IdenticalNodes& identical_nodes() const;
+  const IdenticalDomains& identical_domains() const;
 
   /// The route with the fewest hops. It passes through GPUs and NICs only if there is no other route. `label`
   /// selects among routes of equal length, as ECMP in a fabric does by flow.
@@ -89,7 +89,7 @@ class Routes {
 
   const Platform& platform_;
   mutable RouteSearch search_;
-  mutable std::optional<IdenticalNodes> alike_nodes_;
+  mutable std::optional<IdenticalDomains> alike_domains_;
   std::vector<std::vector<DeviceId>> nodes_;  ///< devices by node; empty if nodes are identical
   mutable std::map<Question, RouteInNode> routes_;
   mutable std::map<Question, int> nvlinks_;

@@ -14,7 +14,7 @@ namespace {
 // Twice as many, and twice again, are tried if that is not enough.
 constexpr int least_periods = 3;
 /// All attempts together simulate at most this share of the micro-batches.
-constexpr double worthwhile = 0.6;
+constexpr double worthwhile = 0.8;
 
 /// A schedule between its ramps: micro-batches that are in flight at most, and those after which it repeats.
 struct Rhythm {
@@ -114,15 +114,15 @@ bool has_one_more(const Program& longer, const Program& program) {
 }
 
 /// Notes what repeats in the programs of ranks. @param longer the same with one more period
-bool mark_repeated(Workload& workload, const Workload& longer, const FewerMicroBatches& fewer,
+bool mark_repeated(Workload& workload, const std::vector<Program>& longer, const FewerMicroBatches& fewer,
                    int micro_batches) {
   for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i) {
     auto& program = workload.programs[i];
-    if (longer.programs[i].tasks.size() <= program.tasks.size()) return false;
-    const auto period = longer.programs[i].tasks.size() - program.tasks.size();
+    if (longer[i].tasks.size() <= program.tasks.size()) return false;
+    const auto period = longer[i].tasks.size() - program.tasks.size();
     program.repeated = repeated_tasks(program, period, fewer.left_out);
     const bool repeats = program.repeated.end - program.repeated.first >= 2 * period;
-    if (!repeats || !has_one_more(longer.programs[i], program)) return false;
+    if (!repeats || !has_one_more(longer[i], program)) return false;
     program.samples *= static_cast<double>(micro_batches) / fewer.simulated;
   }
   return true;
@@ -130,11 +130,8 @@ bool mark_repeated(Workload& workload, const Workload& longer, const FewerMicroB
 
 std::optional<Workload> marked(Workload workload, Scenario& scenario, const ComputeCosts& costs,
                                const FewerMicroBatches& fewer) {
-  auto longer = with_micro_batches(scenario, fewer.simulated + fewer.period, [&] {
-    Workload programs_only;
-    programs_only.programs.resize(workload.programs.size());
-    return with_costs(std::move(programs_only), scenario, costs);
-  });
+  const auto longer = with_micro_batches(scenario, fewer.simulated + fewer.period,
+                                         [&] { return programs_of_ranks(scenario, costs); });
   if (!mark_repeated(workload, longer, fewer, scenario.job.accumulate)) return std::nullopt;
   return workload;
 }
@@ -143,7 +140,9 @@ std::optional<Workload> marked(Workload workload, Scenario& scenario, const Comp
 
 std::vector<FewerMicroBatches> fewer_micro_batches(const Job& job) {
   const auto rhythm = rhythm_of(job.layout);
-  const bool may_repeat = rhythm && trains(job.strategy) && !job.input.dataset &&
+  // GPUs that wait for a slow one let their CPUs gain a lead over hundreds of micro-batches.
+  const bool waits_for_one = job.slow_gpu > 1 && job.layout.pipeline > 1;
+  const bool may_repeat = rhythm && !waits_for_one && trains(job.strategy) && !job.input.dataset &&
                           job.input.background_copy == 0_B && !job.input.prefetch &&
                           job.cuda_graphs != CudaGraphs::step;
   std::vector<FewerMicroBatches> choices;

@@ -120,13 +120,14 @@ struct StepOptions {
   StepLimits limits;
   const ProgressCallback& on_progress;
   TimelineCache* cache = nullptr;
+  CheckTimeline checks = CheckTimeline::yes;
 };
 
 /// Simulates steps with all their micro-batches, or with fewer that stand for all.
 /// @param fewer null: all
 StepOutcome simulated_step(Scenario& scenario, ComputeCosts costs, const FewerMicroBatches* fewer,
                            const StepOptions& options) {
-  const auto& [engine, fold, limits, on_progress, cache] = options;
+  const auto& [engine, fold, limits, on_progress, cache, checks] = options;
   auto workload = fewer ? plan_fewer(scenario, costs, *fewer) : plan(scenario, costs);
   if (!workload) return NoRepetition{};
   report_progress(on_progress, "mapping collectives to links");
@@ -140,7 +141,8 @@ StepOutcome simulated_step(Scenario& scenario, ComputeCosts costs, const FewerMi
     return lower(steps, scenario.platform, communicators, lowering_plan);
   };
   const auto settle = [&](Workload to_settle) {
-    return run_to_steady_state(std::move(to_settle), scenario.platform, engine, lowered, on_progress, cache);
+    return run_to_steady_state(std::move(to_settle), scenario.platform, engine, lowered, on_progress, cache,
+                               checks);
   };
   auto run = settle(std::move(*workload));
   const auto repeats = [&] {
@@ -256,7 +258,8 @@ void keep(TimelineCache& cache, Run&& run) {
 
 std::variant<Run, BeyondLimits> simulate_within(const StepLimits& limits, Scenario scenario,
                                                 std::string_view engine) {
-  auto step = simulated_step(scenario, FoldMicroBatches::yes, {engine, FoldRanks::yes, limits, {}});
+  auto step = simulated_step(scenario, FoldMicroBatches::yes,
+                             {engine, FoldRanks::yes, limits, {}, nullptr, CheckTimeline::no});
   if (const auto* beyond = std::get_if<BeyondLimits>(&step)) return *beyond;
   return finished(std::move(scenario), std::get<SimulatedStep>(std::move(step)), FoldRanks::yes);
 }

@@ -99,10 +99,11 @@ void check_memory(const Workload& workload, const std::function<Lowered(const Wo
       gigabytes(of_step * steps), gigabytes(most), std::max(1, static_cast<int>(most / of_step / 2)))};
 }
 
-Timeline checked_timeline(const Engine& engine, const Platform& platform, const OpGraph& ops,
-                          const ProgressCallback& on_progress) {
+Timeline timeline_of(const Engine& engine, const Platform& platform, const OpGraph& ops,
+                     const ProgressCallback& on_progress, CheckTimeline checks) {
   report_progress(on_progress, "simulating");
   auto timeline = engine.run_with_progress(platform, ops, on_progress);
+  if (checks == CheckTimeline::no) return timeline;
   report_progress(on_progress, "checking and measuring");
   check(timeline, ops);
   check_amounts(timeline, ops, platform);
@@ -118,7 +119,8 @@ void keep(TimelineCache* cache, const Platform& platform, SteadyRun& run) {
 
 SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::string_view engine,
                               const std::function<Lowered(const Workload&)>& lowered,
-                              const ProgressCallback& on_progress, TimelineCache* cache) {
+                              const ProgressCallback& on_progress, TimelineCache* cache,
+                              CheckTimeline checks) {
   SteadyRun run;
   run.workload = std::move(workload);
   for (;; run.workload.steps *= 2) {
@@ -129,7 +131,8 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
     const auto chosen = choose_engine(engine);
     run.engine = chosen.name;
     auto known = cache ? cache->take(run.engine, platform, ops) : std::nullopt;
-    run.timeline = known ? *std::move(known) : checked_timeline(*chosen.engine, platform, ops, on_progress);
+    run.timeline =
+        known ? *std::move(known) : timeline_of(*chosen.engine, platform, ops, on_progress, checks);
     const auto period = run.workload.whole_epoch ? Seconds{} : longest_period(ops);
     if (period > Seconds{}) {
       const auto window = periodic_steps(run.workload, ops, run.timeline, period);

@@ -22,6 +22,10 @@ struct SteadyRun {
   StepWindow window;  ///< reported steps
 };
 
+/// Whether a timeline is checked against the laws of its graph, and amounts against capacities. One of
+/// hundreds that a search simulates costs a tenth less without.
+enum class CheckTimeline { no, yes };
+
 /// Lowers and runs a workload, doubling the number of steps until they repeat, or cover
 /// whole periods of a neighbour's traffic. A whole epoch runs once.
 /// @param engine "auto" or a name from engines()
@@ -29,7 +33,8 @@ struct SteadyRun {
 /// @throws SimulationError if not even their mean settles, or if the steps need more memory than there is
 SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::string_view engine,
                               const std::function<Lowered(const Workload&)>& lowered,
-                              const ProgressCallback& on_progress = {}, TimelineCache* cache = nullptr);
+                              const ProgressCallback& on_progress = {}, TimelineCache* cache = nullptr,
+                              CheckTimeline checks = CheckTimeline::yes);
 
 /// Moves graph and timeline of a run that is no longer needed into the cache. No effect without a cache.
 /// @param platform as when it ran

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/study/parallel.hpp"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -13,20 +11,7 @@
 
 namespace gradway {
 
-namespace {
-
-/// Makes the C library reuse freed memory for the next run, which needs as much. Otherwise a sweep spends a
-/// fifth of its time on page faults.
-void keep_memory() {
-  constexpr int most = 1 << 25;  // largest threshold that the C library accepts
-  mallopt(M_MMAP_THRESHOLD, most);
-  mallopt(M_TRIM_THRESHOLD, 8 * most);
-}
-
-}  // namespace
-
 void for_each_in_parallel(std::size_t count, int threads, const std::function<void(std::size_t)>& work) {
-  if (count > 1) keep_memory();
   std::atomic<std::size_t> next = 0;
   std::mutex failing;
   std::size_t failed = count;  // the lowest index that failed

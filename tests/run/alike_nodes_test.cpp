@@ -9,7 +9,7 @@
 #include "sim/lower/lower.hpp"
 #include "sim/nccl/collective_ways.hpp"
 #include "sim/plan/plan.hpp"
-#include "sim/platform/identical_nodes.hpp"
+#include "sim/platform/identical_domains.hpp"
 
 using namespace gradway;
 
@@ -17,6 +17,15 @@ namespace {
 
 Scenario scenario_of(const std::string& name, const std::vector<Override>& set) {
   return load_scenario(name, set, DataPath{{GRADWAY_SOURCE_DIR}});
+}
+
+/// On nodes that NVSwitches join, 18 to a rack.
+Scenario on_racks(const std::string& gpus) {
+  return scenario_of("layouts/llama3_70b", {{"job.gpus", gpus},
+                                            {"parallel.pipeline", "1"},
+                                            {"parallel.virtual", "1"},
+                                            {"parallel.schedule", "1f1b"},
+                                            {"platform", "nvidia-gb200-nvl72"}});
 }
 
 bool are_equal(const Op& a, const Op& b) {
@@ -37,12 +46,13 @@ TEST_CASE("a group on other nodes has the flows that a communicator of its own w
   const auto scenario =
       GENERATE(scenario_of("layouts/llama3_70b", {{"job.gpus", "256"}}),
                scenario_of("layouts/llama3_70b", {{"job.gpus", "128"}, {"platform", "aws-p5.48xlarge"}}),
-               scenario_of("layouts/mixtral_8x7b", {{"job.gpus", "64"}, {"platform", "gcp-a3-highgpu-8g"}}));
+               scenario_of("layouts/mixtral_8x7b", {{"job.gpus", "64"}, {"platform", "gcp-a3-highgpu-8g"}}),
+               on_racks("288"));
   const auto workload = plan(scenario, compute_costs(scenario));
   const Communicators communicators{workload, scenario};
   const Routes routes{scenario.platform};
   const auto numbers = gpu_numbers(scenario.platform);
-  REQUIRE(IdenticalNodes{scenario.platform}.hold());
+  REQUIRE(IdenticalDomains{scenario.platform}.hold());
   std::size_t shared = 0;
 
   for (std::size_t g = 0; g < workload.groups.size(); ++g) {
@@ -73,11 +83,15 @@ TEST_CASE("a group on other nodes has the flows that a communicator of its own w
 
 TEST_CASE("a hop of a ring between nodes that are alike is the one that is sought for its two GPUs",
           "[nccl]") {
-  const auto platform =
-      GENERATE("dgx-h100", "aws-p5.48xlarge", "gcp-a3-highgpu-8g", "aws-p4d.24xlarge", "a100-4x-hdr");
-  const auto scenario = scenario_of("scale/pod-1024", {{"platform", platform}, {"job.gpus", "40"}});
+  const auto [platform, ranks] = GENERATE(table<std::string, std::string>({{"dgx-h100", "40"},
+                                                                           {"aws-p5.48xlarge", "40"},
+                                                                           {"gcp-a3-highgpu-8g", "40"},
+                                                                           {"aws-p4d.24xlarge", "40"},
+                                                                           {"a100-4x-hdr", "40"},
+                                                                           {"nvidia-gb200-nvl72", "216"}}));
+  const auto scenario = scenario_of("scale/pod-1024", {{"platform", platform}, {"job.gpus", ranks}});
   const Routes routes{scenario.platform};
-  REQUIRE(routes.identical_nodes().hold());
+  REQUIRE(routes.identical_domains().hold());
   const auto settings = nccl_settings(scenario.job.nccl);
 
   const CollectiveWays ways{routes, settings, first_gpus(scenario.job.gpus)};
@@ -97,15 +111,11 @@ TEST_CASE("a hop of a ring between nodes that are alike is the one that is sough
   }
 }
 
-TEST_CASE("nodes that do not all hang on one switch do not stand for each other") {
-  const auto scenario = GENERATE(scenario_of("scale/pod-1024", {{"job.gpus", "64"}}),
-                                 scenario_of("layouts/llama3_70b", {{"job.gpus", "144"},
-                                                                    {"parallel.pipeline", "1"},
-                                                                    {"parallel.virtual", "1"},
-                                                                    {"parallel.schedule", "1f1b"},
-                                                                    {"platform", "nvidia-gb200-nvl72"}}));
+TEST_CASE(
+    "nodes that do not all hang on one switch, or racks that are not all full, do not stand for each other") {
+  const auto scenario = GENERATE(scenario_of("scale/pod-1024", {{"job.gpus", "64"}}), on_racks("80"));
 
-  CHECK_FALSE(IdenticalNodes{scenario.platform}.hold());
+  CHECK_FALSE(IdenticalDomains{scenario.platform}.hold());
 }
 
 TEST_CASE(

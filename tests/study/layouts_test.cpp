@@ -12,6 +12,7 @@
 
 #include "sim/compute/memory_range.hpp"
 #include "sim/config/config.hpp"
+#include "sim/plan/plan.hpp"
 #include "sim/scenario/pipeline/stage_layout.hpp"
 #include "sim/study/parallel.hpp"
 #include "sim/study/search/layouts.hpp"
@@ -36,7 +37,7 @@ Scenario decoder_of(const std::string& framework) {
 }
 
 LayoutSearchResult search(const Scenario& scenario) {
-  return search_layouts(scenario, samples, exact_search(shown), {.for_each = in_parallel(2)});
+  return search_layouts(scenario, samples, exact_search(shown), {.threads = 2});
 }
 
 Run simulated(Scenario scenario, const Job& job) {
@@ -181,7 +182,7 @@ TEST_CASE("a search of layouts finds the fastest ones of a full simulation, in o
   set.push_back({"job.gpus", std::to_string(gpus)});
   const auto scenario = load_scenario("sharded/llama2_7b", set, layout_data);
   const auto found = search_layouts(scenario, of_step, exact_search(static_cast<std::size_t>(found_layouts)),
-                                    {.for_each = in_parallel(2)});
+                                    {.threads = 2});
 
   auto jobs = candidate_layouts(scenario, of_step, false);
   const auto is_candidate = std::ranges::any_of(jobs, [&](const Job& job) {
@@ -325,11 +326,45 @@ TEST_CASE("selective checkpoints replace full recomputation, or double the micro
     CHECK_FALSE(with_selective_checkpoints(megatron.model, job));
 }
 
+TEST_CASE("a quick search finds and simulates the same on any number of threads", "[study][layout]") {
+  const auto scenario = decoder_of(GENERATE("megatron", "pytorch"));
+  const auto alone = search_layouts(scenario, 4 * samples, quick_search());
+  for (const int threads : {2, 3, 8}) {
+    CAPTURE(threads);
+    const auto found = search_layouts(scenario, 4 * samples, quick_search(), {.threads = threads});
+    CHECK(found.simulated == alone.simulated);
+    CHECK(found.do_not_fit == alone.do_not_fit);
+    CHECK(found.slower == alone.slower);
+    REQUIRE(found.ranked.size() == alone.ranked.size());
+    for (std::size_t i = 0; i < found.ranked.size(); ++i) {
+      CHECK(found.ranked[i].metrics.step_time == alone.ranked[i].metrics.step_time);
+      CHECK(found.ranked[i].job.layout.pipeline == alone.ranked[i].job.layout.pipeline);
+      CHECK(found.ranked[i].memory == alone.ranked[i].memory);
+    }
+  }
+}
+
+TEST_CASE("the memory that is known without a plan of the tasks is that of the plan", "[study][layout]") {
+  const auto name = GENERATE("layouts/llama3_70b", "layouts/mixtral_8x7b", "layouts/gpt3_175b",
+                             "sharded/llama2_7b", "article/g6e", "h200-4x/gpt_small");
+  CAPTURE(name);
+  const auto scenario = load_scenario(name, {}, layout_data);
+  const auto costs = compute_costs(scenario);
+  const auto workload = plan(scenario, costs);
+  const auto memory = memory_of_ranks(scenario, costs);
+  REQUIRE(memory.size() == workload.programs_of_ranks());
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    const auto& planned = workload.programs[i].memory;
+    CHECK(memory[i].needed() == planned.needed());
+    CHECK(memory[i].activations == planned.activations);
+  }
+}
+
 TEST_CASE("a search that is stopped has the best so far", "[study][layout]") {
   const auto scenario = decoder_of("pytorch");
   int asked = 0;
   const auto found = search_layouts(scenario, samples, exact_search(shown),
-                                    {.for_each = in_parallel(2), .is_stopped = [&] { return ++asked > 0; }});
+                                    {.threads = 2, .is_stopped = [&] { return ++asked > 0; }});
   REQUIRE(!found.ranked.empty());
   CHECK(found.not_tried > 0);
   CHECK(found.key_gains.empty());
@@ -349,8 +384,7 @@ TEST_CASE("layouts of many micro-batches rank as if all of these were simulated"
   CAPTURE(framework, gpus, many_samples);
   auto scenario = decoder_of(framework);
   scenario.job.gpus = gpus;
-  const auto found =
-      search_layouts(scenario, many_samples, exact_search(shown), {.for_each = in_parallel(2)});
+  const auto found = search_layouts(scenario, many_samples, exact_search(shown), {.threads = 2});
   auto before = Seconds{};
   for (const auto& one : found.ranked) {
     scenario.job = one.job;

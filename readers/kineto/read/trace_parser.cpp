@@ -2,23 +2,22 @@
 #include "readers/kineto/read/read_trace.hpp"
 
 #include <charconv>
-#include <cmath>
-#include <istream>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
+#include <rapidjson/reader.h>
 
 #include "readers/kineto/read/record_builder.hpp"
+#include "sim/base/number.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/files/text_file.hpp"
 
 namespace gradway {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr const char* expected_format =
     "expected the output of torch.profiler's export_chrome_trace(), plain or compressed by gzip";
@@ -27,40 +26,89 @@ constexpr const char* damaged_hint = "copy it again, or record it again";
 // The deepest lists of a trace are the shapes of lists of tensors, with depth 7.
 constexpr int max_depth = 64;
 
+/// A file as a stream of RapidJSON, to which a NUL character is the end.
+class JsonStream {
+ public:
+  using Ch = char;
+
+  explicit JsonStream(CompressedFile& file) : file_{file} {}
+
+  Ch Peek() const { return character(file_.sgetc()); }
+  Ch Take() { return character(file_.sbumpc()); }
+  std::size_t Tell() const { return 0; }
+  // Only streams that are parsed in place are written to.
+  Ch* PutBegin() { return nullptr; }
+  void Put(Ch) {}
+  std::size_t PutEnd(Ch*) { return 0; }
+
+ private:
+  static Ch character(int c) {
+    using Traits = CompressedFile::traits_type;
+    return c == Traits::eof() ? '\0' : Traits::to_char_type(c);
+  }
+
+  CompressedFile& file_;
+};
+
+/// The number without its fraction; zero beyond the range of the type.
+std::int64_t whole_part(std::string_view text) {
+  constexpr double most = 9e18;
+  const auto* const end = text.data() + text.size();
+  std::int64_t number = 0;
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc{} && (rest == end || text.find_first_of("eE") == std::string_view::npos))
+    return number;
+  if (std::uint64_t large = 0; std::from_chars(text.data(), end, large).ptr == end)
+    return static_cast<std::int64_t>(large);
+  double value = 0;
+  read_number(text.data(), end, value);
+  return value > -most && value < most ? static_cast<std::int64_t>(value) : 0;
+}
+
+/// @pre the file is read up to what is wrong
+[[noreturn]] void refuse_damaged(CompressedFile& file) {
+  file.sbumpc();
+  const auto where = file.last_place();
+  const bool is_truncated = file.at_end();
+  file.read_to_end();  // Damage of a compressed file shows at its end.
+  file.check();
+  if (file.size() == 0) refuse_at(file.whole(), "the file is empty", expected_format);
+  if (is_truncated) refuse_at(where, "the JSON is truncated", damaged_hint);
+  refuse_at(where, "this is not JSON", expected_format);
+}
+
 /// Follows the nesting and passes the records of the two lists that matter to their builders.
-class Handler final : public nlohmann::json_sax<Json> {
+class Handler final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> {
  public:
   Handler(CompressedFile& file, TraceSink& sink) : file_{file}, sink_{sink} {}
 
   bool has_events() const { return has_events_; }
 
-  bool null() override { return value({}); }
-  bool boolean(bool is_true) override { return value({.number = is_true ? 1 : 0}); }
-  bool number_integer(std::int64_t number) override { return value({.number = number, .is_number = true}); }
-  bool number_unsigned(std::uint64_t number) override {
-    return value({.number = static_cast<std::int64_t>(number), .is_number = true});
+  // NOLINTBEGIN(readability-identifier-naming): names of RapidJSON
+  bool Null() { return value({}); }
+  bool Bool(bool is_true) { return value({.number = is_true ? 1 : 0}); }
+  bool RawNumber(const char* characters, rapidjson::SizeType length, bool) {
+    const std::string_view text{characters, length};
+    const bool is_whole = text.find_first_of(".eE") == std::string_view::npos;
+    return value({.text = is_whole ? "" : text, .number = whole_part(text), .is_number = true});
   }
-  bool number_float(double number, const std::string& text) override {
-    const bool fits = std::abs(number) < 9e18;  // false for NaN
-    return value({.text = text, .number = fits ? static_cast<std::int64_t>(number) : 0, .is_number = true});
-  }
-  bool string(std::string& text) override {
+  bool String(const char* characters, rapidjson::SizeType length, bool) {
+    const std::string_view text{characters, length};
     check_characters(text);
     std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_number = error == std::errc{} && end == text.data() + text.size();
+    const auto [end, error] = std::from_chars(characters, characters + length, number);
+    const bool is_number = error == std::errc{} && end == characters + length;
     return value({.text = text, .number = is_number ? number : 0, .is_string = true});
   }
-  bool binary(Json::binary_t&) override { return true; }
 
-  bool start_object(std::size_t) override {
+  bool StartObject() {
     enter_level();
     if (at_record() && section_ == Section::events) event_.begin();
     if (at_record() && section_ == Section::devices) device_.begin();
     if (depth_ == 2) in_job_ = top_key_ == "distributedInfo";
     return true;
   }
-  bool end_object() override {
+  bool EndObject(rapidjson::SizeType) {
     if (at_record() && section_ == Section::events) sink_.event(event_.event());
     if (at_record() && section_ == Section::devices) sink_.device(device_.device());
     if (depth_ == 2 && std::exchange(in_job_, false) && rank_ && ranks_) sink_.job(*rank_, *ranks_);
@@ -68,7 +116,7 @@ class Handler final : public nlohmann::json_sax<Json> {
     file_.begin_value();
     return true;
   }
-  bool start_array(std::size_t) override {
+  bool StartArray() {
     enter_level();
     if (depth_ == 1)
       refuse_at(file_.whole(),
@@ -78,32 +126,24 @@ class Handler final : public nlohmann::json_sax<Json> {
     if (section_ == Section::events) event_.begin_list(record_depth());
     return true;
   }
-  bool end_array() override {
+  bool EndArray(rapidjson::SizeType) {
     if (section_ == Section::events) event_.end_list(record_depth());
     if (depth_ == 2) section_ = Section::other;
     --depth_;
     file_.begin_value();
     return true;
   }
-  bool key(std::string& name) override {
+  bool Key(const char* characters, rapidjson::SizeType length, bool) {
+    const std::string_view name{characters, length};
     check_characters(name);
     file_.begin_value();
     if (depth_ == 1) top_key_ = name;
-    if (depth_ == 2) job_key_ = in_job_ ? name : std::string{};
+    if (depth_ == 2) job_key_ = in_job_ ? name : std::string_view{};
     if (section_ == Section::events) event_.key(record_depth(), name);
     if (section_ == Section::devices) device_.key(record_depth(), name);
     return true;
   }
-
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
-    const auto where = file_.last_place();
-    const bool is_model_parallel = file_.at_end();
-    file_.read_to_end();  // Damage of a compressed file shows at its end.
-    file_.check();
-    if (file_.size() == 0) refuse_at(file_.whole(), "the file is empty", expected_format);
-    if (is_model_parallel) refuse_at(where, "the JSON is truncated", damaged_hint);
-    refuse_at(where, "this is not JSON", expected_format);
-  }
+  // NOLINTEND(readability-identifier-naming)
 
  private:
   /// The lists at the top level.
@@ -164,13 +204,16 @@ class Handler final : public nlohmann::json_sax<Json> {
 }  // namespace
 
 void parse_trace(CompressedFile& file, TraceSink& sink) {
+  constexpr auto flags = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag;
   Handler handler{file, sink};
-  std::istream stream{&file};
+  JsonStream stream{file};
   file.begin_value();
-  Json::sax_parse(stream, &handler);
+  for (const auto c : byte_order_mark)
+    if (stream.Peek() == c) stream.Take();
+  rapidjson::Reader reader;
+  if (!reader.Parse<flags>(stream, handler)) refuse_damaged(file);
   file.check();
-  if (!file.at_end())  // To the JSON library, a NUL byte is the end.
-    refuse_at(file.last_place(), "a NUL byte follows the end of the JSON", damaged_hint);
+  if (!file.at_end()) refuse_at(file.last_place(), "a NUL byte follows the end of the JSON", damaged_hint);
   if (!handler.has_events())
     refuse_at(file.whole(), "this JSON is not a trace: it has no list 'traceEvents'", expected_format);
 }

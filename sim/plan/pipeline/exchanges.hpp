@@ -11,6 +11,8 @@
 
 namespace gradway {
 
+struct ModelTasks;
+
 /// Groups of a rank that communicate within a pass, in order of slot.
 std::vector<RankGroup> groups_inside(const Layout& layout);
 
@@ -18,6 +20,7 @@ std::vector<RankGroup> groups_inside(const Layout& layout);
 struct RankPart {
   int rank = 0;                  ///< pipeline rank
   const Model* whole = nullptr;  ///< see `with_tied_copies`
+  ModelTasks* tasks = nullptr;   ///< of the whole model, for all ranks; empty until the first one makes them
   ModelShard part;
   std::vector<Bytes> messages{};  ///< by stage: activations of a micro-batch that it sends on
   Bytes tied{};                   ///< gradients of parameters shared by the first and the last rank

@@ -79,9 +79,7 @@ void check_one_sample(const Scenario& scenario, const MemoryUse& memory) {
 }  // namespace
 
 MemoryUse planned_memory(const Scenario& scenario, Bytes nccl) {
-  auto workload = plan(scenario, compute_costs(scenario));
-  const auto needed = [](const Program& program) { return program.memory.needed(); };
-  auto memory = std::ranges::max_element(workload.programs, {}, needed)->memory;
+  auto memory = std::ranges::max(memory_of_ranks(scenario, compute_costs(scenario)), {}, &MemoryUse::needed);
   memory.nccl = nccl;
   return memory;
 }

@@ -111,7 +111,7 @@ class LayoutSearch {
     for (auto& [kind, same] : by_kind) kinds.push_back(std::move(same));
     std::vector<Seconds> at_least(jobs.size());
     std::atomic<std::size_t> estimated{0};
-    options_.for_each(kinds.size(), [&](std::size_t i) {
+    for_each_in_parallel(kinds.size(), options_.threads, [&](std::size_t i) {
       auto& estimator = estimators_.at(kind_of(*kinds[i].front()));
       for (const auto* job : kinds[i]) {
         report_progress(options_.on_progress, "estimating the steps of layouts",
@@ -212,7 +212,7 @@ class LayoutSearch {
   /// Without those that NCCL refuses, and that take more memory or time than there is.
   std::vector<Answer> answers_within(const std::vector<Question>& questions, Seconds limit) const {
     auto answers = answers_to(questions, {.engine = options_.engine, .limits = {limit, MemoryLimit::fits}},
-                              options_.for_each);
+                              in_parallel(options_.threads));
     std::erase_if(answers, [&](const Answer& answer) {
       return answer.outcome != Outcome::simulated || answer.metrics.step_time > limit;
     });

@@ -54,12 +54,27 @@ void BestSteps::add(const Answer& tried) {
   if (tried.surely_fits()) best_that_surely_fits_ = std::min(best_that_surely_fits_, step);
 }
 
+bool BestSteps::is_as(const BestSteps& before, const BestSteps& after) const {
+  const auto simulations = after.begun_ - before.begun_;
+  return limit(true) == before.limit(true) && limit(false) == before.limit(false) &&
+         passes_ == before.passes_ && steps_.empty() == before.steps_.empty() &&
+         (effort_->patience == 0 || in_vain_ + simulations < effort_->patience);
+}
+
+void BestSteps::follow(const BestSteps& before, const BestSteps& after) {
+  const auto simulations = after.begun_ - before.begun_;
+  const bool has_improved = after.in_vain_ < before.in_vain_ + simulations;
+  begun_ += simulations;
+  in_vain_ = has_improved ? after.in_vain_ : in_vain_ + simulations;
+}
+
 /// What trying a group gave.
 struct Search::GroupAnswer {
   explicit GroupAnswer(const BestSteps& before) : best{before} {}
 
   BestSteps best;  ///< with those of the group
   TriedCandidates tried{};
+  bool has_failed = false;  ///< only if it was simulated ahead: perhaps nobody asks for it
 };
 
 void Search::try_first(std::vector<BoundedGroup> groups, Counted counted) {
@@ -75,8 +90,8 @@ void Search::try_more(std::vector<BoundedGroup> groups) {
   try_groups(std::move(groups));
 }
 
-/// Several at a time, under the same limit. How many does not depend on the threads, so that the result does
-/// not, either.
+/// Several at a time, under the same limit: how many are taken does not depend on the threads, so that the
+/// result does not, either. What was simulated ahead is taken if nothing before it has changed the limit.
 void Search::try_groups(std::vector<BoundedGroup> groups) {
   const auto total = groups.size();
   while (!groups.empty()) {
@@ -87,14 +102,31 @@ void Search::try_groups(std::vector<BoundedGroup> groups) {
       for (const auto& group : groups) tried_.not_tried += group.candidates.size();
       return;
     }
-    const auto count = std::min(groups.size(), effort_.together);
+    const bool goes_ahead = effort_.together == 1;
+    const auto threads = options_.threads > 0 ? options_.threads : hardware_threads();
+    const auto count =
+        std::min(groups.size(), goes_ahead ? static_cast<std::size_t>(threads) : effort_.together);
     report_progress(options_.on_progress, fmt::format("simulating layouts, {} groups left", groups.size()),
                     1 - static_cast<double>(groups.size()) / static_cast<double>(total));
-    std::vector<GroupAnswer> answers(count, GroupAnswer{best_});
-    options_.for_each(count, [&](std::size_t i) { try_group(groups[i], answers[i]); });
-    if (count == 1) best_ = answers.front().best;
-    for (auto& answer : answers) take(std::move(answer), count > 1);
-    groups.erase(groups.begin(), groups.begin() + static_cast<std::ptrdiff_t>(count));
+    const auto before = best_;
+    std::vector<GroupAnswer> answers(count, GroupAnswer{before});
+    for_each_in_parallel(count, threads, [&](std::size_t i) {
+      try {
+        try_group(groups[i], answers[i]);
+      } catch (...) {
+        if (!goes_ahead || i == 0) throw;
+        answers[i].has_failed = true;
+      }
+    });
+    std::ptrdiff_t taken = 0;
+    for (auto& answer : answers) {
+      if (answer.has_failed || (goes_ahead && taken > 0 && !best_.is_as(before, answer.best))) break;
+      const auto after = answer.best;
+      take(std::move(answer));
+      if (goes_ahead) best_.follow(before, after);
+      ++taken;
+    }
+    groups.erase(groups.begin(), groups.begin() + taken);
   }
 }
 
@@ -128,7 +160,8 @@ void Search::try_group(const BoundedGroup& group, GroupAnswer& answer) const {
 }
 
 void Search::try_candidate(const Job& job, bool may_surely_fit, GroupAnswer& answer) const {
-  auto& [best, tried] = answer;
+  auto& best = answer.best;
+  auto& tried = answer.tried;
   best.begin_simulation();
   const auto memory = best.counts(false) ? MemoryLimit::fits : MemoryLimit::surely_fits;
   auto result = answer_to({.scenario = &written_, .job = job},
@@ -145,11 +178,9 @@ void Search::try_candidate(const Job& job, bool may_surely_fit, GroupAnswer& ans
   }
 }
 
-/// @param is_new whether the best so far does not have its candidates yet
-void Search::take(GroupAnswer answer, bool is_new) {
+void Search::take(GroupAnswer answer) {
   auto& group = answer.tried;
-  if (is_new)
-    for (const auto& tried : group.ranked) best_.add(tried);
+  for (const auto& tried : group.ranked) best_.add(tried);
   std::ranges::move(group.ranked, std::back_inserter(tried_.ranked));
   std::ranges::move(group.unfit, std::back_inserter(tried_.unfit));
   std::ranges::move(group.refused, std::back_inserter(tried_.refused));

@@ -17,10 +17,12 @@ struct SearchEffort {
   std::size_t best = 1;  ///< candidates to find
   double margin = 0;     ///< what may be faster by this share of the step time at most is not simulated
   int patience = 0;  ///< simulations in a row that find nothing faster, after which it ends; 0: any number
-  double most_passes = 0;    ///< of a step, relative to those of the fastest so far; 0: any number
-  std::size_t together = 8;  ///< groups that are simulated under the same limit, in parallel
-  std::size_t refined = 8;   ///< of the best layouts: those tried without sequence parallelism, and with
-                             ///< selective checkpoints
+  double most_passes = 0;  ///< of a step, relative to those of the fastest so far; 0: any number
+  /// Groups that are simulated under the same limit, in parallel. One: each under the limit that those before
+  /// it give, though as many are simulated ahead as there are threads.
+  std::size_t together = 8;
+  std::size_t refined = 8;  ///< of the best layouts: those tried without sequence parallelism, and with
+                            ///< selective checkpoints
   bool only_surely_fitting = false;  ///< unless none certainly fits
   /// Layouts with other numbers of chunks and with repeated shards are tried for the fastest only.
   bool has_variants_last = false;
@@ -47,9 +49,9 @@ constexpr SearchEffort quick_search() {
 }
 
 struct SearchOptions {
-  std::string engine = "fluid";  ///< a name from engines()
-  ForEach for_each = in_parallel(1);
-  ProgressCallback on_progress{};  ///< called by the threads of `for_each`
+  std::string engine = "fluid";    ///< a name from engines()
+  int threads = 1;                 ///< 0: one per hardware thread
+  ProgressCallback on_progress{};  ///< called by these threads
   /// Asked now and then: if true, the search ends with the best so far, once it has one.
   std::function<bool()> is_stopped{};
 };
@@ -91,9 +93,17 @@ class BestSteps {
   bool may_be_found(Seconds at_least, bool may_surely_fit = true) const;
   bool is_too_deep(const BoundedGroup& group) const;
 
-  void begin_simulation() { ++in_vain_; }
+  void begin_simulation() {
+    ++begun_;
+    ++in_vain_;
+  }
   void begin_search() { in_vain_ = 0; }
   void add(const Answer& tried);
+  /// Whether a group that was tried from `before` on, with these as the best after it, would be tried just
+  /// the same from now on.
+  bool is_as(const BestSteps& before, const BestSteps& after) const;
+  /// Takes the simulations of such a group, whose steps were added.
+  void follow(const BestSteps& before, const BestSteps& after);
 
  private:
   const SearchEffort* effort_;
@@ -101,6 +111,7 @@ class BestSteps {
   std::vector<Seconds> steps_;  ///< of all that were simulated, rising
   Seconds best_that_surely_fits_ = Seconds::infinite();
   double passes_ = 0;  ///< of the fastest
+  int begun_ = 0;      ///< simulations
   int in_vain_ = 0;    ///< simulations since the fastest was found, or the search began
 };
 
@@ -143,7 +154,7 @@ class Search {
   void try_groups(std::vector<BoundedGroup> groups);
   void try_group(const BoundedGroup& group, GroupAnswer& answer) const;
   void try_candidate(const Job& job, bool may_surely_fit, GroupAnswer& answer) const;
-  void take(GroupAnswer answer, bool is_new);
+  void take(GroupAnswer answer);
   bool fits(Bytes needs) const;
 
   const Scenario& written_;
