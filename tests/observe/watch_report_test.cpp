@@ -36,7 +36,7 @@ TEST_CASE("metrics for Prometheus have the steps as measured and as expected", "
                  .expected = ExpectedSteps{90_ms, 100_ms, 130_ms, ""}};
   run.findings.push_back({.kind = WatchKind::drift, .lost = 1.04_s});
   std::ostringstream out;
-  report::write_metrics(out, "a \"log\"", {{.number = 7, .time = 0.5_s}}, run);
+  report::write_metrics(out, "a \"log\"", {{.number = 7, .time = 0.5_s, .moment = ""}}, run);
   CHECK_THAT(out.str(),
              Contains("# TYPE gradway_step_time_seconds gauge\n") &&
                  Contains("gradway_step_time_seconds{log=\"a \\\"log\\\"\",quantile=\"0.5\"} 0.104\n") &&
