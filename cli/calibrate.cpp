@@ -23,6 +23,7 @@
 #include "cli/shell/failure.hpp"
 #include "cli/shell/files.hpp"
 #include "cli/shell/read_back.hpp"
+#include "observe/acceptance/acceptance.hpp"
 #include "observe/calibration/calibration_check.hpp"
 #include "readers/fit/adapt.hpp"
 #include "readers/fit/fit.hpp"
@@ -32,6 +33,7 @@
 #include "sim/base/nearest.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/config/yaml/scalars.hpp"
+#include "sim/files/text_file.hpp"
 #include "sim/report/format/text.hpp"
 #include "sim/report/show/show.hpp"
 
@@ -46,9 +48,11 @@ struct CalibrateArguments {
   std::string source;
   std::string date;
   std::string platform;
+  std::string thresholds;
   bool force = false;
   bool all = false;
   bool json = false;
+  bool markdown = false;
 };
 
 constexpr std::size_t longest_remark = 200;
@@ -209,6 +213,32 @@ Status check_samples(const CalibrateArguments& arguments, const CommandContext& 
   return Status::done;
 }
 
+/// Judges a node by its kind.
+Status accept_node(const CalibrateArguments& arguments, const CommandContext& context) {
+  if (arguments.platform.empty())
+    refuse("'gradway calibrate accept' needs --platform NAME",
+           "name the kind of node that was ordered: gradway list platforms");
+  if (arguments.json && arguments.markdown)
+    refuse("'--json' and '--markdown' are both given", "give one of them");
+  DiagnosisBasis basis;
+  basis.platform_name = arguments.platform;
+  basis.platform = load_platform(arguments.platform, 1, context.data, &basis.calibration);
+  const auto samples = read_samples_with_remarks(arguments.files, context);
+  const auto per_node = static_cast<int>(basis.platform.gpus.size()) / std::max(1, basis.platform.nodes);
+  basis.platform = load_platform(arguments.platform, per_node, context.data, &basis.calibration);
+  for (const auto& node : samples.nodes) basis.nccl.nvls = basis.nccl.nvls && !node.nvls_was_off;
+  const auto own = arguments.thresholds.empty() ? "" : read_text_file(arguments.thresholds).content;
+  const auto acceptance = accept(samples, basis, acceptance_table(own, arguments.thresholds));
+  if (arguments.json) {
+    report::write_acceptance_json(context.results, acceptance);
+  } else if (arguments.markdown) {
+    report::write_acceptance_markdown(context.results, acceptance);
+  } else {
+    report::write_acceptance(context.results, acceptance, context.style);
+  }
+  return acceptance.passes() ? Status::done : Status::limit_passed;
+}
+
 /// An action and the options that not all actions have.
 struct CalibrateAction {
   std::string_view name;
@@ -219,7 +249,8 @@ struct CalibrateAction {
 constexpr std::array actions{
     CalibrateAction{"fit", fit_samples, {"--out", "--date", "--source", "--force"}},
     CalibrateAction{"adapt", adapt_calibration, {"--out", "--date", "--source", "--force"}},
-    CalibrateAction{"check", check_samples, {"--all", "--json", nullptr, nullptr}}};
+    CalibrateAction{"check", check_samples, {"--all", "--json", nullptr, nullptr}},
+    CalibrateAction{"accept", accept_node, {"--thresholds", "--json", "--markdown", nullptr}}};
 
 /// Refuses options that only other actions have.
 void check_options(const CalibrateAction& action, const CLI::App& app) {
@@ -269,10 +300,11 @@ std::vector<std::string> calibrate_actions() {
 Action add_calibrate(CLI::App& app) {
   const auto arguments = std::make_shared<CalibrateArguments>();
   app.add_option("ACTION", arguments->action,
-                 "action: fit, adapt or check\n"
+                 "action: fit, adapt, check or accept\n"
                  "fit: make a calibration from samples\n"
                  "adapt: transfer a calibration to another machine with a few samples from it\n"
-                 "check: compare a calibration with samples")
+                 "check: compare a calibration with samples\n"
+                 "accept: judge a node by the samples of gradway-probe and --platform; status 4 if it fails")
       ->required();
   app.add_option("FILES", arguments->files,
                  "files of samples, .json or .json.gz; for adapt and check, a calibration first")
@@ -287,7 +319,11 @@ Action add_calibrate(CLI::App& app) {
       ->type_name("NAME");
   add_flag(app, "--force", arguments->force, "fit, adapt: replace an existing file");
   add_flag(app, "--all", arguments->all, "check: show all rows instead of those with the largest errors");
-  add_flag(app, "--json", arguments->json, "check: print the comparison as JSON");
+  app.add_option("--thresholds", arguments->thresholds,
+                 "accept: file of limits that replace the shipped ones (docs/my-node.md)")
+      ->type_name("FILE");
+  add_flag(app, "--json", arguments->json, "check, accept: print the comparison as JSON");
+  add_flag(app, "--markdown", arguments->markdown, "accept: print a page for who sold the node");
   return [arguments, &app](const CommandContext& context) {
     const auto& action =
         row_named(actions, arguments->action,

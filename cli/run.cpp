@@ -101,6 +101,8 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
   if (!arguments.measured.empty()) {
     measured = read_measured_step(arguments.measured, finished);
     find_causes(*measured, finished, arguments.engine, hardware_threads());
+    constexpr std::size_t most_published = 4;
+    measured->published = closest_published_steps(finished.scenario, data, most_published);
   }
   const auto write_json = [&](std::ostream& out) {
     report::write_json(out, finished, GRADWAY_VERSION, questions);

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/follow.hpp"
 #include "cli/shell/common_options.hpp"
 #include "observe/watch/report.hpp"
 #include "observe/watch/watch.hpp"
@@ -31,6 +32,10 @@ struct WatchArguments {
   std::string batch;
   std::vector<std::string> rows;
   std::optional<std::string> max_lost;
+  bool follow = false;
+  std::string alert;
+  std::string idle;
+  std::string metrics;
   bool json = false;
 };
 
@@ -64,6 +69,14 @@ std::optional<ExpectedSteps> expected_steps(const WatchArguments& arguments, con
                        report::least_certain_part(run.errors)};
 }
 
+std::vector<LoggedStep> read_log(const std::string& log, const StepLogOptions& options) {
+  CompressedFile file{log, log};
+  std::istream lines{&file};
+  auto steps = read_step_log(lines, log, options);
+  file.check();
+  return steps;
+}
+
 Status watch(const WatchArguments& arguments, const CommandContext& context) {
   const auto most = percentage("--max-lost", arguments.max_lost);
   StepLogOptions options;
@@ -71,13 +84,23 @@ Status watch(const WatchArguments& arguments, const CommandContext& context) {
   options.unit = unit_of(arguments.unit);
   options.batch = batch_of(arguments.batch);
   options.rows = arguments.rows;
-  CompressedFile file{arguments.log, arguments.log};
-  std::istream lines{&file};
-  const auto steps = read_step_log(lines, arguments.log, options);
-  file.check();
-  std::vector<Seconds> times;
-  for (const auto& step : steps) times.push_back(step.time);
-  const auto run = watch_steps(times, expected_steps(arguments, context));
+  const FollowedLog log{
+      .file = arguments.log,
+      .read = [&] { return read_log(arguments.log, options); },
+      .watch =
+          [expected = expected_steps(arguments, context)](const std::vector<LoggedStep>& steps) {
+            std::vector<Seconds> times;
+            for (const auto& step : steps) times.push_back(step.time);
+            return watch_steps(times, expected);
+          },
+      .alert = arguments.alert,
+      .metrics = arguments.metrics,
+      .idle = value_of("--idle", arguments.idle, config::duration),
+      .most_lost = most};
+  if (arguments.follow) return follow_log(log, context);
+  const auto steps = log.read();
+  const auto run = log.watch(steps);
+  if (!log.metrics.empty()) write_metrics_file(log, steps, run);
   if (arguments.json) {
     report::write_json(context.results, steps, run);
   } else {
@@ -105,7 +128,19 @@ Action add_watch(CLI::App& app) {
                  "format of the log, if it is not recognised: time NAME, total NAME or rate NAME of=tokens")
       ->type_name("ROW");
   add_max_lost(app, arguments->max_lost);
-  add_flag(app, "--json", arguments->json, "print the result as JSON");
+  auto* const follow = add_flag(app, "--follow", arguments->follow,
+                                "go on while the log grows, and print each finding when it is made");
+  app.add_option("--alert", arguments->alert,
+                 "command of the shell to run for each finding, which is its input, and when no step comes")
+      ->type_name("COMMAND")
+      ->needs(follow);
+  app.add_option("--idle", arguments->idle, "end when no line has come for this long, such as 10min")
+      ->type_name("TIME")
+      ->needs(follow);
+  app.add_option("--metrics", arguments->metrics,
+                 "file to write for Prometheus: steps as measured and as expected")
+      ->type_name("FILE");
+  add_flag(app, "--json", arguments->json, "print the result as JSON")->excludes(follow);
   return [arguments](const CommandContext& context) { return watch(*arguments, context); };
 }
 

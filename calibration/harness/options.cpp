@@ -13,7 +13,7 @@
 namespace gradway::probe {
 namespace {
 
-const std::vector<std::string> sections{"links", "kernels", "collectives", "beside"};
+const std::vector<std::string> sections{"links", "kernels", "collectives", "beside", "load", "host"};
 
 Status refuse(std::ostream& messages, const std::string& what, const std::string& hint) {
   messages << "error: " << what << '\n';

@@ -5,12 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "calibration/harness/host.hpp"
 #include "calibration/probe/beside.hpp"
 #include "calibration/probe/collectives.hpp"
 #include "calibration/probe/copies.hpp"
 #include "calibration/probe/cuda_check.hpp"
 #include "calibration/probe/facts.hpp"
 #include "calibration/probe/instrument.hpp"
+#include "calibration/probe/kernels/families.hpp"
 #include "calibration/probe/kernels/kernels.hpp"
 #include "calibration/probe/nccl_library.hpp"
 #include "calibration/probe/throttle_watch.hpp"
@@ -78,6 +80,10 @@ std::vector<Job> all_jobs(int gpus, int nodes, const Options& options) {
   jobs.push_back(alone("links", "copies", pace * Seconds{7 + 1.0 * gpus}, probe_copies));
   jobs.push_back(alone("links", "copies at the same time", pace * Seconds{4.0 * gpus}, probe_patterns));
   if (!options.adapt) jobs.push_back(alone("kernels", "kernels", pace * Seconds{9}, probe_kernels));
+  if (!options.adapt && nodes == 1)
+    jobs.push_back({"load", "all GPUs under load", as_is, true, Seconds{12}, watched(probe_load)});
+  jobs.push_back({"host", "host memory and disk", as_is, false, Seconds{10},
+                  [folder = options.out.parent_path()](Context& context) { probe_host(context, folder); }});
   if (nodes > 1) {
     // Between nodes the network is the slowest link of every ring, whatever is used inside of nodes.
     add_transport(jobs, "net", as_is, pace * Seconds{20}, pace * Seconds{40}, options);

@@ -33,6 +33,9 @@ constexpr std::size_t version_size = 80;
 constexpr unsigned most_nvlinks = 18;
 constexpr double bytes_of_a_megabyte = 1e6;
 constexpr double milliwatts = 1e3;
+constexpr double megahertz = 1e6;
+constexpr int multiprocessor_clock = 1;  // NVML_CLOCK_SM
+constexpr int gpu_sensor = 0;            // NVML_TEMPERATURE_GPU
 
 template <class Function>
 bool find(void* library, const char* name, Function& function) {
@@ -54,6 +57,9 @@ struct Nvml::Functions {
   int (*field_values)(Device, int, FieldValue*) = nullptr;
   int (*power_limit)(Device, unsigned*) = nullptr;
   int (*throttle_reasons)(Device, unsigned long long*) = nullptr;
+  int (*clock)(Device, int, unsigned*) = nullptr;
+  int (*temperature)(Device, int, unsigned*) = nullptr;
+  int (*power)(Device, unsigned*) = nullptr;
 
   bool find_all() {
     return find(library, "nvmlInit_v2", init) && find(library, "nvmlShutdown", shutdown) &&
@@ -64,7 +70,10 @@ struct Nvml::Functions {
            find(library, "nvmlDeviceGetNvLinkState", nvlink_state) &&
            find(library, "nvmlDeviceGetFieldValues", field_values) &&
            find(library, "nvmlDeviceGetEnforcedPowerLimit", power_limit) &&
-           find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons);
+           find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", throttle_reasons) &&
+           find(library, "nvmlDeviceGetClockInfo", clock) &&
+           find(library, "nvmlDeviceGetTemperature", temperature) &&
+           find(library, "nvmlDeviceGetPowerUsage", power);
   }
 
   std::optional<Device> device(const std::string& pci) const {
@@ -124,6 +133,18 @@ DriverFacts Nvml::facts(const std::string& pci) const {
       speed.value.count > 0)
     facts.nvlink_rate = BytesPerSecond{speed.value.count * bytes_of_a_megabyte};
   return facts;
+}
+
+DriverState Nvml::state(const std::string& pci) const {
+  DriverState state;
+  const auto device = functions_->device(pci);
+  unsigned number = 0;
+  if (!device) return state;
+  if (functions_->clock(*device, multiprocessor_clock, &number) == success)
+    state.clock_hz = number * megahertz;
+  if (functions_->temperature(*device, gpu_sensor, &number) == success) state.celsius = number;
+  if (functions_->power(*device, &number) == success) state.watts = number / milliwatts;
+  return state;
 }
 
 std::uint64_t Nvml::throttle_reasons(const std::string& pci) const {

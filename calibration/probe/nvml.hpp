@@ -19,6 +19,13 @@ struct DriverFacts {
   std::optional<double> power_limit_watts;
 };
 
+/// A GPU at a moment; 0: unknown.
+struct DriverState {
+  double clock_hz = 0;  ///< of the multiprocessors
+  double celsius = 0;
+  double watts = 0;
+};
+
 /// The driver's management library, loaded at run time, so that the program starts without it.
 class Nvml {
  public:
@@ -28,6 +35,7 @@ class Nvml {
 
   std::string driver_version() const;
   DriverFacts facts(const std::string& pci) const;
+  DriverState state(const std::string& pci) const;
   /// Why the clocks of a GPU are currently low: the bits of nvmlClocksThrottleReasons; 0 if they are not.
   std::uint64_t throttle_reasons(const std::string& pci) const;
 

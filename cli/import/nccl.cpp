@@ -106,7 +106,9 @@ void import_nccl_tests(const ImportArguments& arguments, const CommandContext& c
   const auto options = options_of(arguments);
   std::vector<NcclTestSamples> runs;
   for (const auto& name : arguments.files) {
-    auto imported = import_nccl_test_log(read_text_file(name), options);
+    const auto file = read_text_file(name);
+    auto imported =
+        is_inspector_file(file) ? import_inspector(file, options) : import_nccl_test_log(file, options);
     for (const auto& warning : imported.warnings) warn(context, warning);
     std::ranges::move(imported.runs, std::back_inserter(runs));
   }

@@ -155,6 +155,18 @@ void find_checkpoints(const JobRun& run, std::map<CpuItem::Kind, Places>& items,
   candidates.push_back(std::move(candidate));
 }
 
+/// Forward passes of a step on the first rank: micro-batches.
+double micro_batches(const JobRun& run) {
+  double passes = 0;
+  auto before = ProfiledPhase::optimizer;
+  for (const auto& activity : run.ranks.front().activities) {
+    if (activity.work == WorkClass::collective || is_copy(activity.work)) continue;
+    passes += activity.phase == ProfiledPhase::forward && before != ProfiledPhase::forward ? 1 : 0;
+    before = activity.phase;
+  }
+  return std::max(1.0, passes / static_cast<double>(run.steps));
+}
+
 /// Waits for values, and for all work; not those inside of copies from pageable memory.
 void find_reads(const JobRun& run, const Places& waits, std::vector<Candidate>& candidates) {
   Places reads;
@@ -165,10 +177,12 @@ void find_reads(const JobRun& run, const Places& waits, std::vector<Candidate>& 
   }
   if (reads.empty()) return;
   auto candidate = candidate_of(run, CauseKind::host_reads, reads, -1);
-  // Reading the loss once per step is usual. A read may wait for ranks whose traces are not given.
+  // Usual are the loss, the norm of the gradients, and the mask that models of transformers look at. A read
+  // may wait for ranks whose traces are not given.
+  constexpr double usual_reads = 3;
   const bool may_wait_for_ranks = !run.is_whole() && !run.collectives.empty();
-  candidate.cause.confidence =
-      candidate.cause.events > 1 && !may_wait_for_ranks ? Confidence::high : Confidence::low;
+  const bool is_usual = candidate.cause.events <= usual_reads * micro_batches(run);
+  candidate.cause.confidence = is_usual || may_wait_for_ranks ? Confidence::low : Confidence::high;
   for (const auto& place : reads) {
     const auto& item = item_at(run, place);
     if (!item.reads_value) continue;

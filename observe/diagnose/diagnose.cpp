@@ -152,7 +152,8 @@ double fitted_cpu_share(const JobRun& run, Seconds step) {
              : fitted;
 }
 
-/// Removes the candidates one after the other: stragglers at random, then the one that costs most alone.
+/// Removes the candidates one after the other: stragglers at random, then the one that costs most alone, and
+/// what may be meant at the end.
 void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times, Diagnosis& diagnosis) {
   std::vector<std::pair<Seconds, std::size_t>> alone;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -161,7 +162,10 @@ void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times
     alone.emplace_back(diagnosis.replayed - replayed_step(run, without), i);
   }
   std::ranges::stable_sort(alone, std::ranges::greater{}, &std::pair<Seconds, std::size_t>::first);
-  // What delays single ranks at random costs all of them that much because the delays do not coincide.
+  // What may be meant is removed last, so that it does not hide what a fault costs. What delays single ranks
+  // at random costs all of them that much because the delays do not coincide.
+  std::ranges::stable_partition(
+      alone, [&](const auto& gain) { return candidates[gain.second].cause.confidence != Confidence::low; });
   std::ranges::stable_partition(alone, [&](const auto& gain) {
     return candidates[gain.second].cause.kind == CauseKind::random_stragglers;
   });

@@ -14,6 +14,9 @@ namespace {
 
 // Ranks of a job whose kernels take so much longer than the same kernels of the others.
 constexpr double slower_kernels = 1.03;
+// Healthy GPUs differ by less: at the power limit, products in bf16 reach 676 to 705 TFLOP/s on five H200
+// (calibration/results/h200-*x).
+constexpr double clearly_slower = 1.06;
 // More work than the others have.
 constexpr double more_work = 1.02;
 
@@ -54,8 +57,47 @@ double work_of(const RankRun& rank) {
   return flops > 0 ? flops : traffic;
 }
 
+struct Mean {
+  double sum = 0;
+  double number = 0;
+  double mean() const { return sum / number; }
+};
+
+/// Mean duration of each kernel on each rank, where it ran on the main stream and no collective beside it:
+/// one that waits for another rank holds multiprocessors, and so do kernels of the main stream for other
+/// streams.
+std::vector<std::map<std::uint32_t, Mean>> kernel_means(const JobRun& run) {
+  constexpr double hardly = 0.02;
+  std::vector<std::map<std::uint32_t, Mean>> means;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    auto& of_rank = means.emplace_back();
+    for (std::size_t i = 0; i < run.alone[r].size(); ++i) {
+      const auto& activity = run.ranks[r].activities[i];
+      if (!is_kernel(activity.work) || activity.stream != run.ranks[r].main_stream ||
+          run.beside_collectives[r][i] > hardly * run.alone[r][i])
+        continue;
+      auto& mean = of_rank[activity.kernel];
+      mean.sum += run.alone[r][i];
+      mean.number += 1;
+    }
+  }
+  return means;
+}
+
+/// Whether most kernels of a rank ran beside collectives, which hold multiprocessors while they wait.
+bool is_beside_collectives(const JobRun& run, std::size_t rank) {
+  double beside = 0;
+  double all = 0;
+  for (std::size_t i = 0; i < run.alone[rank].size(); ++i) {
+    if (!is_kernel(run.ranks[rank].activities[i].work)) continue;
+    beside += run.beside_collectives[rank][i];
+    all += static_cast<double>(run.ranks[rank].activities[i].duration);
+  }
+  return 2 * beside > all;
+}
+
 /// Ranks that compute more than half of the ranks. Without it, their passes take the time of a rank that
-/// computes as much as those.
+/// computes as much as those; if collectives that wait slow that one, their own time by their work.
 std::set<std::size_t> find_unequal_work(const JobRun& run, std::vector<Candidate>& candidates) {
   std::vector<double> work;
   for (const auto& rank : run.ranks) work.push_back(work_of(rank));
@@ -64,6 +106,7 @@ std::set<std::size_t> find_unequal_work(const JobRun& run, std::vector<Candidate
   std::set<std::size_t> unequal;
   RunCause cause{.kind = CauseKind::unequal_work, .confidence = Confidence::high};
   auto factors = no_change(run);
+  const bool is_reference_slowed = is_beside_collectives(run, reference);
   std::vector<std::array<double, work_classes>> sums(run.ranks.size());
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
     for (std::size_t i = 0; i < run.ranks[r].activities.size(); ++i)
@@ -79,34 +122,29 @@ std::set<std::size_t> find_unequal_work(const JobRun& run, std::vector<Candidate
       const auto& activity = run.ranks[r].activities[i];
       const auto work_class = static_cast<std::size_t>(activity.work);
       if (activity.work == WorkClass::optimizer || activity.work == WorkClass::collective) continue;
-      if (sums[r][work_class] > 0)
+      if (is_reference_slowed && is_kernel(activity.work)) {
+        factors[r][i] = usual / work[r];
+      } else if (sums[r][work_class] > 0) {
         factors[r][i] = std::min(1.0, sums[reference][work_class] / sums[r][work_class]);
+      }
+    }
+  }
+  if (is_reference_slowed && !unequal.empty()) {
+    // Then nobody waits: the others take as long as such a rank would for their work.
+    const auto free = *unequal.begin();
+    for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+      if (unequal.contains(r)) continue;
+      for (std::size_t i = 0; i < factors[r].size(); ++i) {
+        const auto& activity = run.ranks[r].activities[i];
+        const auto work_class = static_cast<std::size_t>(activity.work);
+        if (activity.work == WorkClass::optimizer || !is_kernel(activity.work)) continue;
+        if (sums[r][work_class] > 0)
+          factors[r][i] = std::min(1.0, sums[free][work_class] * work[r] / work[free] / sums[r][work_class]);
+      }
     }
   }
   if (!unequal.empty()) candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
   return unequal;
-}
-
-struct Mean {
-  double sum = 0;
-  double number = 0;
-  double mean() const { return sum / number; }
-};
-
-/// Mean duration of each kernel on each rank.
-std::vector<std::map<std::uint32_t, Mean>> kernel_means(const JobRun& run) {
-  std::vector<std::map<std::uint32_t, Mean>> means;
-  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
-    auto& of_rank = means.emplace_back();
-    for (std::size_t i = 0; i < run.alone[r].size(); ++i) {
-      const auto& activity = run.ranks[r].activities[i];
-      if (!is_kernel(activity.work)) continue;
-      auto& mean = of_rank[activity.kernel];
-      mean.sum += run.alone[r][i];
-      mean.number += 1;
-    }
-  }
-  return means;
 }
 
 /// The kernel that takes most time more than expected: the example of a cause.
@@ -168,19 +206,22 @@ void find_slow_ranks(const JobRun& run, const std::set<std::size_t>& with_more_w
     for (std::size_t i = 0; i < factors[r].size(); ++i) {
       const auto& activity = run.ranks[r].activities[i];
       const auto expected = usual.find(activity.kernel);
-      if (!is_kernel(activity.work) || expected == usual.end()) continue;
-      const auto mean = means[r].at(activity.kernel).mean();
+      const auto own = means[r].find(activity.kernel);
+      if (!is_kernel(activity.work) || expected == usual.end() || own == means[r].end()) continue;
+      const auto mean = own->second.mean();
       factors[r][i] = std::min(1.0, expected->second / std::max(1.0, mean));
       const auto kind = is_arithmetic(activity.work) ? 1U : 0U;
       of_rank[kind].sum += mean;
       of_others[kind] += expected->second;
-      slowest.note(activity, means[r].at(activity.kernel).sum * (1 - factors[r][i]), mean, expected->second);
+      slowest.note(activity, own->second.sum * (1 - factors[r][i]), mean, expected->second);
     }
     const auto total = of_rank[0].sum + of_rank[1].sum;
     if (total < slower_kernels * (of_others[0] + of_others[1])) continue;
     if (of_others[0] > 0) cause.memory_ratio = of_rank[0].sum / of_others[0];
     if (of_others[1] > 0) cause.arithmetic_ratio = of_rank[1].sum / of_others[1];
     cause.kind = slow_kind(cause);
+    if (total < clearly_slower * (of_others[0] + of_others[1]) || is_beside_collectives(run, r))
+      cause.confidence = Confidence::low;
     slowest.describe(run, cause);
     candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
   }
@@ -289,11 +330,20 @@ void find_slow_gpus(const JobRun& run, const DiagnosisBasis& basis, std::vector<
   candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
 }
 
-/// Time of a product in another precision: by its operations, else by the rates of both.
+/// Time of a product in another precision: by its operations and by half of its bytes, else by the rates of
+/// both.
 double time_in(const RunActivity& activity, double time, const Gpu& gpu, Precision precision) {
   const auto fast = peak_rate(gpu, precision);
-  if (activity.flops > 0) return std::min(time, activity.flops / fast * 1e9);
+  const auto moving = 0.5 * activity.traffic / (gpu.memory_bandwidth.value() * gpu.memory_efficiency);
+  if (activity.flops > 0) return std::min(time, std::max(activity.flops / fast, moving) * 1e9);
   return std::min(time, time * peak_rate(gpu, activity.precision) / fast);
+}
+
+/// Whether autocast runs the operation in fp32, so that its bytes stay.
+/// @source PyTorch's documentation of torch.amp, "CUDA Ops that can autocast to float32"
+bool stays_wide(const JobRun& run, const RunActivity& activity) {
+  const auto& operation = run.names.operations.text(activity.operation);
+  return operation.find("layer_norm") != std::string::npos || operation.find("softmax") != std::string::npos;
 }
 
 /// Products in fp32 or TF32 on a GPU with faster 16-bit arithmetic. In 16 bits, element-wise kernels and
@@ -303,6 +353,7 @@ void find_wide_precision(const JobRun& run, const DiagnosisBasis& basis, std::ve
   const auto meant = basis.precision.value_or(Precision::bf16);
   if (meant == Precision::fp32 || meant == Precision::tf32 || peak_rate(gpu, meant) <= 0) return;
   std::array<double, precision_count> time{};
+  std::array<double, precision_count> work{};
   auto factors = no_change(run);
   RunCause cause{.kind = CauseKind::wide_precision};
   SlowestKernel slowest;
@@ -315,10 +366,12 @@ void find_wide_precision(const JobRun& run, const DiagnosisBasis& basis, std::ve
       if (!is_arithmetic(activity.work)) {
         const bool moves_activations =
             activity.work == WorkClass::elementwise || activity.work == WorkClass::normalization;
-        if (moves_activations && activity.reads_fp32) factors[r][i] = 1 - 0.5 * duration / alone;
+        if (moves_activations && activity.reads_fp32 && !stays_wide(run, activity))
+          factors[r][i] = 1 - 0.5 * duration / alone;
         continue;
       }
       time[static_cast<std::size_t>(activity.precision)] += duration;
+      work[static_cast<std::size_t>(activity.precision)] += activity.flops;
       const bool is_wide = activity.precision == Precision::fp32 || activity.precision == Precision::tf32;
       if (!is_wide) continue;
       const auto expected = time_in(activity, duration, gpu, meant);
@@ -332,6 +385,11 @@ void find_wide_precision(const JobRun& run, const DiagnosisBasis& basis, std::ve
   if (total <= 0 || 2 * (fp32 + tf32) <= total) return;
   cause.precision = fp32 >= tf32 ? Precision::fp32 : Precision::tf32;
   if (basis.precision) cause.confidence = Confidence::high;
+  // A program that computes most in 16 bits has chosen the precision of the rest, as models of T5 do for
+  // their scores of attention.
+  const auto wide_work =
+      work[static_cast<std::size_t>(Precision::fp32)] + work[static_cast<std::size_t>(Precision::tf32)];
+  if (2 * wide_work < std::accumulate(work.begin(), work.end(), 0.0)) cause.confidence = Confidence::low;
   cause.arithmetic_ratio = (fp32 + tf32) / total;
   slowest.describe(run, cause);
   candidates.push_back(scaled(run, std::move(cause), std::move(factors)));

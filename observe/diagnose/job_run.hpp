@@ -47,6 +47,8 @@ struct JobRun {
   std::array<double, work_classes> slow_down{};
   /// Nanoseconds that each activity would take without contention with collectives.
   std::vector<std::vector<double>> alone;
+  /// Nanoseconds of each activity during which a collective ran on its GPU, waiting ones included.
+  std::vector<std::vector<double>> beside_collectives;
   /// Nanoseconds of CPU work under the profiler, by rank and step, without pauses and waits.
   std::vector<std::vector<double>> cpu_work;
 

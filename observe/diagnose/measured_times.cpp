@@ -126,7 +126,7 @@ void separate_contention(JobRun& run) {
   constexpr double hardly = 0.02;
   constexpr double nearly = 0.98;
   constexpr double shortest = 5'000;  // Shorter kernels are mostly latency.
-  std::vector<std::vector<double>> overlap;
+  auto& overlap = run.beside_collectives;
   std::map<std::pair<std::size_t, std::uint32_t>, Alike> kernels;
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
     overlap.push_back(overlaps(run.ranks[r]));

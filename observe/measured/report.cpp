@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <ostream>
 
@@ -7,6 +8,7 @@
 
 #include "observe/measured/measured_step.hpp"
 #include "sim/report/format/json_document.hpp"
+#include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
 
 namespace gradway::report {
@@ -24,20 +26,40 @@ void write_row(std::ostream& out, std::string_view name, const std::string& valu
     out << fmt::format("  {:<12} {}\n", i == 0 ? name : "", lines[i]);
 }
 
-}  // namespace
+std::string throughput_text(const PublishedStep& step) {
+  return step.tokens > 0 ? fmt::format("{:.4g} tokens/s", step.samples * step.tokens)
+                         : fmt::format("{:.4g} samples/s", step.samples);
+}
 
-void write_measured(std::ostream& out, const MeasuredStep& measured, const Run& run, const Style& style) {
-  const auto step = run.measured.metrics.step_time;
-  const auto difference = measured.time / step - 1;
-  const auto place = place_in_interval(measured, run);
+/// What others measured on this GPU.
+void write_published(std::ostream& out, const MeasuredStep& measured, const Run& run, const Style& style) {
+  if (measured.published.empty()) return;
+  out << fmt::format("\n  Measured by others on {}, the most alike first:\n\n",
+                     run.scenario.platform.gpu_models.front().name);
+  using enum Table::Align;
+  Table table{{{"model", left},
+               {"GPUs", right},
+               {"strategy", left},
+               {"step", right},
+               {"per GPU", right},
+               {"row", left, 1}}};
+  const auto add = [&](const PublishedStep& step, const std::string& name) {
+    table.add({step.model, fmt::format("{}", step.gpus), step.strategy, time_text(step.time),
+               throughput_text(step), name});
+  };
+  add(step_of(run.scenario, measured.time), "this run");
+  for (const auto& step : measured.published) add(step, step.name);
+  table.write(out, style, "  ");
+  std::vector<std::string> sources;
+  for (const auto& step : measured.published)
+    if (std::ranges::find(sources, step.source) == sources.end()) sources.push_back(step.source);
   out << '\n';
-  write_row(
-      out, "measured",
-      fmt::format(
-          "{}{}, {} {} than predicted, {} the prediction interval", time_text(measured.time),
-          measured.steps > 1 ? fmt::format(" (median of {})", counted_text(measured.steps, "step")) : "",
-          percent_text(std::abs(difference)), difference < 0 ? "shorter" : "longer", place),
-      style);
+  for (const auto& source : sources) write_row(out, &source == &sources.front() ? "from" : "", source, style);
+}
+
+/// Causes of a difference, or that there is none.
+void write_causes(std::ostream& out, const MeasuredStep& measured, double difference, std::string_view place,
+                  const Style& style) {
   if (std::abs(difference) < as_predicted) {
     write_row(out, "", "as expected: nothing needs an explanation", style);
     return;
@@ -64,6 +86,24 @@ void write_measured(std::ostream& out, const MeasuredStep& measured, const Run& 
   }
 }
 
+}  // namespace
+
+void write_measured(std::ostream& out, const MeasuredStep& measured, const Run& run, const Style& style) {
+  const auto step = run.measured.metrics.step_time;
+  const auto difference = measured.time / step - 1;
+  const auto place = place_in_interval(measured, run);
+  out << '\n';
+  write_row(
+      out, "measured",
+      fmt::format(
+          "{}{}, {} {} than predicted, {} the prediction interval", time_text(measured.time),
+          measured.steps > 1 ? fmt::format(" (median of {})", counted_text(measured.steps, "step")) : "",
+          percent_text(std::abs(difference)), difference < 0 ? "shorter" : "longer", place),
+      style);
+  write_causes(out, measured, difference, place, style);
+  write_published(out, measured, run, style);
+}
+
 void write_measured_json(std::ostream& out, const MeasuredStep& measured, const Run& run) {
   using Json = nlohmann::ordered_json;
   Json json{{"schema", 1},
@@ -83,6 +123,15 @@ void write_measured_json(std::ostream& out, const MeasuredStep& measured, const 
                       {"step_time_s", cause.step_time.value()},
                       {"decide", cause.decide}});
   }
+  auto& published = json["published"] = Json::array();
+  for (const auto& step : measured.published)
+    published.push_back({{"name", step.name},
+                         {"model", step.model},
+                         {"gpus", step.gpus},
+                         {"strategy", step.strategy},
+                         {"step_time_s", step.time.value()},
+                         {"samples_per_s_and_gpu", step.samples},
+                         {"source", step.source}});
   write(out, JsonDocument{std::move(json)});
 }
 

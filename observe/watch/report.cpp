@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/watch/report.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <ostream>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/printable.hpp"
 #include "sim/report/format/json_document.hpp"
 #include "sim/report/format/text.hpp"
 
@@ -17,9 +20,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::array<std::string_view, 6> keys{
+    "slower_than_expected", "faster_than_expected", "jump", "drift", "periodic_stalls", "random_stalls"};
+
 std::string_view key_of(WatchKind kind) {
-  constexpr std::array<std::string_view, 6> keys{
-      "slower_than_expected", "faster_than_expected", "jump", "drift", "periodic_stalls", "random_stalls"};
   return keys[static_cast<std::size_t>(kind)];
 }
 
@@ -172,6 +176,50 @@ void write_json(std::ostream& out, const std::vector<LoggedStep>& steps, const W
     findings.push_back(std::move(entry));
   }
   write(out, JsonDocument{std::move(json)});
+}
+
+std::string finding_text(const std::vector<LoggedStep>& steps, const WatchFinding& finding) {
+  return fmt::format("{}\nlikely: {}\n", sentence(steps, finding), likely_causes(finding));
+}
+
+void write_metrics(std::ostream& out, std::string_view log, const std::vector<LoggedStep>& steps,
+                   const WatchedRun& run) {
+  std::string label;  // As Prometheus escapes the value of a label.
+  for (const char letter : printable(log)) {
+    if (letter == '\\' || letter == '"') label += '\\';
+    label += letter;
+  }
+  const auto family = [&](std::string_view name, std::string_view help) {
+    out << fmt::format("# HELP gradway_{} {}\n# TYPE gradway_{} gauge\n", name, help, name);
+  };
+  const auto sample = [&](std::string_view name, std::string_view more, double value) {
+    out << fmt::format("gradway_{}{{log=\"{}\"{}}} {:.9g}\n", name, label, more, value);
+  };
+  family("steps", "Steps in the log.");
+  sample("steps", "", static_cast<double>(run.steps));
+  family("last_step", "Number of the last step.");
+  sample("last_step", "", static_cast<double>(steps.back().number));
+  family("last_step_time_seconds", "Time of the last step.");
+  sample("last_step_time_seconds", "", steps.back().time.value());
+  family("step_time_seconds", "Step times after the warm-up.");
+  for (const auto& [quantile, time] :
+       {std::pair{"0.05", run.low}, std::pair{"0.5", run.median}, std::pair{"0.95", run.high}})
+    sample("step_time_seconds", fmt::format(",quantile=\"{}\"", quantile), time.value());
+  family("lost_ratio", "Share of the time that jumps, drifts and stalls cost.");
+  sample("lost_ratio", "", run.lost_share());
+  family("findings", "What disturbs the run, by kind.");
+  for (const auto key : keys)
+    sample("findings", fmt::format(",kind=\"{}\"", key),
+           static_cast<double>(std::ranges::count_if(
+               run.findings, [&](const WatchFinding& finding) { return key_of(finding.kind) == key; })));
+  if (!run.expected) return;
+  family("expected_step_time_seconds", "Predicted step time, and the ends of its 90 % interval.");
+  for (const auto& [bound, time] :
+       {std::pair{"low", run.expected->low}, std::pair{"predicted", run.expected->time},
+        std::pair{"high", run.expected->high}})
+    sample("expected_step_time_seconds", fmt::format(",bound=\"{}\"", bound), time.value());
+  family("measured_over_expected_ratio", "Median step time over the predicted one.");
+  sample("measured_over_expected_ratio", "", run.median / run.expected->time);
 }
 
 }  // namespace gradway::report

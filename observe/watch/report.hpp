@@ -2,6 +2,8 @@
 #pragma once
 
 #include <iosfwd>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "observe/watch/watch.hpp"
@@ -17,5 +19,12 @@ void write_watched(std::ostream& out, const std::vector<LoggedStep>& steps, cons
 
 /// The same as one JSON document.
 void write_json(std::ostream& out, const std::vector<LoggedStep>& steps, const WatchedRun& run);
+
+/// A finding and what it usually comes from, as lines of text.
+std::string finding_text(const std::vector<LoggedStep>& steps, const WatchFinding& finding);
+
+/// Expected and measured steps in the text format of Prometheus.
+void write_metrics(std::ostream& out, std::string_view log, const std::vector<LoggedStep>& steps,
+                   const WatchedRun& run);
 
 }  // namespace gradway::report

@@ -183,6 +183,8 @@ bool is_hang_evidence(const std::string& path) {
   const bool is_named_trace = path.ends_with(".json") || path.ends_with(".json.gz");
   if (kind_of(content) == FileKind::pickle) return true;
   if (kind_of(content) == FileKind::text) return !is_named_trace;
+  // Traces of distributed jobs name their process groups as flight recorders do.
+  if (contains(content, "\"distributedInfo\"") || contains(content, "\"traceEvents\"")) return false;
   return contains(content, "\"pg_config\"") || contains(content, "\"collective_seq_id\"") ||
          contains(content, "\"communicators\"") || contains(content, "\"comm_lib_version\"") ||
          (contains(content, "\"frames\"") && contains(content, "\"thread_name\""));

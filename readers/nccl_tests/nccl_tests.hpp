@@ -55,6 +55,15 @@ struct ImportedTests {
 /// @throws ConfigError at damaged rows, or if the log lacks something that only the user knows
 ImportedTests import_nccl_test_log(const TextFile& file, const NcclTestOptions& options);
 
+/// Whether a file has the records of NCCL Inspector: a JSON object a line.
+bool is_inspector_file(const TextFile& file);
+
+/// Imports records of a running job by NCCL Inspector. A call takes the time of the rank that waited least;
+/// of the calls of a size the median counts.
+/// @source github.com/NVIDIA/nccl, ext-profiler/inspector: json.cc, output format 4.0
+/// @throws ConfigError at incomplete records, without any, or if the transport is unknown
+ImportedTests import_inspector(const TextFile& file, const NcclTestOptions& options);
+
 /// A file of samples as text. @source calibration/SAMPLES.md
 std::string samples_json(const std::vector<NcclTestSamples>& runs);
 

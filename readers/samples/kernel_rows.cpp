@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 
 #include "sim/cost/calibration_words.hpp"
@@ -65,6 +66,22 @@ void add_attention(const JsonRow& row, Samples& samples) {
   attention.causal = row.has("causal") && row.boolean("causal");
   attention.time = row.time("seconds");
   samples.attention.push_back(attention);
+}
+
+void add_load(const JsonRow& row, Samples& samples) {
+  constexpr int most_gpus = 1024;
+  samples.loads.push_back({row.whole("gpu", 0, most_gpus), row.time("seconds"), row.count("clock_hz"),
+                           row.count("celsius"), row.count("watts")});
+}
+
+void add_host_memory(const JsonRow& row, Samples& samples) {
+  samples.host.push_back({"host memory", row.bytes("bytes"), row.time("seconds")});
+}
+
+void add_disk(const JsonRow& row, Samples& samples) {
+  constexpr std::array<std::string_view, 2> operations{"write", "read"};
+  const auto operation = operations[row.one_of("op", "an operation", operations)];
+  samples.host.push_back({"disk " + std::string{operation}, row.bytes("bytes"), row.time("seconds")});
 }
 
 void add_launch(const JsonRow& row, LaunchCost kind, Samples& samples) {

@@ -22,6 +22,9 @@ void add_product(const JsonRow& row, Samples& samples);
 void add_memory(const JsonRow& row, Samples& samples);
 void add_optimizer(const JsonRow& row, Samples& samples);
 void add_attention(const JsonRow& row, Samples& samples);
+void add_load(const JsonRow& row, Samples& samples);
+void add_host_memory(const JsonRow& row, Samples& samples);
+void add_disk(const JsonRow& row, Samples& samples);
 void add_launch(const JsonRow& row, LaunchCost kind, Samples& samples);
 
 /// Adds a row of kind `kernel_time`: a kernel in the words of `timed_kinds`, its size and its time.

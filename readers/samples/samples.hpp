@@ -111,6 +111,22 @@ struct AttentionRow {
   Flops work() const;
 };
 
+/// A GPU that computes while all others do, too: the last part of a load of some seconds.
+struct LoadRow {
+  int gpu = 0;
+  Seconds time{};      ///< of a product
+  double clock = 0;    ///< of the multiprocessors, in Hz
+  double celsius = 0;  ///< its temperature
+  double watts = 0;
+};
+
+/// Bytes that the host moves: copies by all cores, or a file that is written or read.
+struct HostRow {
+  std::string what;  ///< "host memory", "disk write", "disk read"
+  Bytes bytes{};
+  Seconds time{};
+};
+
 /// Measurements of one node.
 struct Samples {
   std::vector<CollectiveRow> collectives;
@@ -122,6 +138,8 @@ struct Samples {
   std::vector<OptimizerRow> optimizers;
   std::vector<AttentionRow> attention;
   std::vector<KernelTime> kernel_times;
+  std::vector<LoadRow> loads;
+  std::vector<HostRow> host;
   std::array<std::vector<Seconds>, launch_cost_count> launches;  ///< By `LaunchCost`.
   std::vector<NodeRow> nodes;                                    ///< Measured nodes; equal nodes once.
   std::map<std::string, int> unused;  ///< Number of known rows that no fit uses, by kind.

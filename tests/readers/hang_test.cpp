@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -56,6 +57,16 @@ TEST_CASE("a pickle of plain values is read, and what could run code is not", "[
   CHECK(problem_of("\x80\x02X\xff\xff\xff\xff"
                    "ab"s) == "the pickle is cut off: it ends at byte 9");
   CHECK_THAT(problem_of("\x80\x02" + std::string(5'000'000, ']')), Contains("more than 4000000 values"));
+}
+
+TEST_CASE("a trace of a distributed job is no evidence of a hang", "[hang]") {
+  const auto file = std::filesystem::temp_directory_path() / "gradway_distributed_trace.json";
+  const auto groups = R"("pg_config": [{"pg_name": "0", "ranks": [0, 1]}], "nccl_version": "2.28.9")"s;
+  std::ofstream{file} << R"({"schemaVersion": 1, "distributedInfo": {"rank": 0, )" << groups << "}}";
+  CHECK_FALSE(is_hang_evidence(file.string()));
+  std::ofstream{file} << R"({"version": "2.10", )" << groups << R"(, "entries": []})";
+  CHECK(is_hang_evidence(file.string()));
+  std::filesystem::remove(file);
 }
 
 TEST_CASE("a dump that is cut off anywhere ends with a message", "[hang]") {

@@ -404,3 +404,33 @@ TEST_CASE("a log of rccl-tests is one of nccl-tests with other lines before its 
       import(start + ranks(2) + columns + row("sum -1", 1), {.operation = "all_reduce", .transport = "p2p"});
   CHECK_FALSE(plain.runs.front().rccl);
 }
+
+TEST_CASE("records of NCCL Inspector become samples", "[nccl_tests]") {
+  const auto record = [](int rank, int number, int microseconds) {
+    const auto rate = 268.435456e6 / microseconds / 1e3;
+    return fmt::format(
+        R"({{"header":{{"id":"0x7f8c","rank":{},"n_ranks":8,"nnodes":1}},"metadata":{{"pid":1}},"coll_perf":{{"coll":"AllReduce","coll_sn":{},"coll_msg_size_bytes":268435456,"coll_exec_time_us":{},"coll_timing_source":"kernel_gpu","coll_algobw_gbs":{:.6f},"coll_busbw_gbs":{:.6f}}}}})"
+        "\n",
+        rank, number, microseconds, rate, 1.75 * rate);
+  };
+  const TextFile file{"inspector.log", record(0, 1, 1000) + record(1, 1, 1400) + record(0, 2, 1900) +
+                                           record(1, 2, 1010) + "not JSON\n" + record(0, 3, 1020)};
+  REQUIRE(is_inspector_file(file));
+  const auto imported = import_inspector(file, {});
+  REQUIRE(imported.runs.size() == 1);
+  const auto& run = imported.runs.front();
+  CHECK(run.operation == "all_reduce");
+  CHECK(run.ranks == 8);
+  CHECK(run.tag == "p2p");  // 470 GB/s
+  REQUIRE(run.rows.size() == 1);
+  CHECK(run.rows.front().size.value() == Approx(268435456).epsilon(1e-6));
+  CHECK(run.rows.front().time.value() ==
+        Approx(1.01e-3));  // 1000, 1010 and 1020: the last rank has not waited
+  CHECK(imported.warnings.empty());
+  CHECK(import_inspector({"one", record(0, 1, 1000)}, {}).warnings.size() == 1);
+  CHECK_THROWS_WITH(import_inspector({"slow", record(0, 1, 20000)}, {}),
+                    Contains("NCCL Inspector does not record the transport"));
+  CHECK_THROWS_WITH(
+      import_inspector({"cut", R"({"coll_perf": {"coll": "AllReduce", "coll_exec_time_us": 3}})"}, {}),
+      Contains("cut:1:1: error: this record of NCCL Inspector is incomplete"));
+}

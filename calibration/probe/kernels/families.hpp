@@ -16,6 +16,8 @@ void probe_memory(Context& context);
 void probe_optimizers(Context& context);
 /// Scaled dot-product attention, forward, through cuDNN; a remark and no rows without it.
 void probe_attention(Context& context);
+/// A large product on all GPUs at the same time, for some seconds: clocks, temperatures, power.
+void probe_load(Context& context);
 /// Costs of launches, synchronisations and events.
 void probe_launches(Context& context);
 

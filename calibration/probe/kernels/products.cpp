@@ -7,10 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "calibration/harness/group.hpp"
 #include "calibration/probe/attempt.hpp"
 #include "calibration/probe/kernels/families.hpp"
 #include "calibration/probe/kernels/product.hpp"
 #include "calibration/probe/measure.hpp"
+#include "calibration/probe/nvml.hpp"
 
 namespace gradway::probe {
 namespace {
@@ -170,6 +172,52 @@ void probe_products(Context& context) {
               [&] { probe(part, multiplier, arithmetic); });
     }
     ++number;
+  }
+}
+
+void probe_load(Context& context) {
+  constexpr std::chrono::seconds heating{8};  // A GPU reaches its power limit and its fans follow.
+  constexpr int together = 20;                // products, some 30 ms
+  const std::vector<ProductShape> shape{{8192, 8192, 8192}};
+  const auto& arithmetic = arithmetic_named(is_supported(arithmetic_named("bf16")) ? "bf16" : "fp16");
+  const Multiplier multiplier;
+  const auto operands = random_operands(arithmetic, shape);
+  const Product product{multiplier, arithmetic, shape.front()};
+  const auto issue = [&](const Stream& stream) {
+    product.issue(operands.x.get(), operands.w.get(), operands.y.get(), stream);
+  };
+  std::string why;
+  const auto nvml = Nvml::load(why);
+  std::array<char, 32> place{};
+  check(cudaDeviceGetPCIBusId(place.data(), place.size(), context.gpu), "asking for a GPU's place");
+  DriverState state;
+  {
+    const Stream stream;
+    const auto begin = std::chrono::steady_clock::now();
+    for (auto now = begin; now - begin < heating; now = std::chrono::steady_clock::now()) {
+      for (int i = 0; i < together; ++i) issue(stream);
+      if (nvml) state = nvml->state(place.data());  // while the products run
+      stream.wait();
+      context.done(0.8 * std::chrono::duration<double>(now - begin) / heating);
+    }
+  }
+  const auto summary = measure(context.rule, issue);
+  const auto times = context.group->gather(summary.median.value());
+  const auto clocks = context.group->gather(state.clock_hz);
+  const auto temperatures = context.group->gather(state.celsius);
+  const auto powers = context.group->gather(state.watts);
+  if (nvml == nullptr) context.remark("clocks under load are unknown: " + why);
+  for (std::size_t gpu = 0; gpu < times.size() && nvml != nullptr; ++gpu) {
+    context.emit({{"kind", "load"},
+                  {"gpu", gpu},
+                  {"dtype", arithmetic.name},
+                  {"m", shape.front().m},
+                  {"n", shape.front().n},
+                  {"k", shape.front().k},
+                  {"seconds", times[gpu]},
+                  {"clock_hz", std::llround(clocks[gpu])},
+                  {"celsius", std::llround(temperatures[gpu])},
+                  {"watts", std::llround(powers[gpu])}});
   }
 }
 
