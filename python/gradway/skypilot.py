@@ -34,11 +34,11 @@ def platform_of(resources: Any, *, platform: str | None = None) -> str:
     with tempfile.TemporaryDirectory() as folder:
         catalogue = Path(folder) / "vms.csv"
         catalogue.write_text(row)
-        chosen = call("import", "prices", catalogue, "--date", "2026-01-01", *(["--platform", platform] if platform else []))
-    found = re.search(r"\{ platform: (\S+),", chosen)
-    if not found:
-        raise InputError(f"error: no platform stands for nodes with {name}\n  hint: gradway list gpus\n")
-    return found[1]
+        try:
+            prices = call("import", "prices", catalogue, "--date", "2026-01-01", *(["--platform", platform] if platform else []))
+        except InputError as error:
+            raise InputError(f"error: no platform stands for nodes with {name}\n  hint: gradway list gpus\n") from error
+    return re.findall(r"\{ platform: ([^\s,]+)", prices)[0]
 
 
 def time_estimator(model: str | os.PathLike[str], *, tokens: float | str | None = None, samples: float | str | None = None,

@@ -32,7 +32,7 @@ const table = (rows: Row[]): Table => ({
     cell(timeText(row.predicted_s), row.predicted_s),
     cell(rangeText(row.interval_s), row.interval_s?.[0] ?? null),
     cell(signedPercentText(row.error), row.error, row.is_given ? 'anchor' : undefined),
-    cell(row.source),
+    cell(row.file),
   ]),
 });
 
@@ -45,16 +45,20 @@ function summary(rows: Row[]): string {
   return `${counted(own.length, 'row')}: mean error ${percentText(mean)}, bias ${signedPercentText(bias)}, ${own.filter((row) => row.in_interval).length} measured within the 90 % interval.`;
 }
 
+/** The beginning of a text, for a list. */
+const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
+
 const filters: [key: 'gpu' | 'model' | 'strategy' | 'file', label: string][] = [['gpu', 'GPU'], ['model', 'Model'], ['strategy', 'Strategy'], ['file', 'Source']];
 
 export function accuracy(rows: Row[]): HTMLElement {
   const chosen: Partial<Record<(typeof filters)[number][0], string>> = {};
   const status = h('p', { class: 'status', role: 'status' });
   const results = h('div', {});
+  const source = h('p', { class: 'hint' });
   const sources = new Map(rows.map((row) => [row.file, row.source]));
   const controls = filters.map(([key, label]) => {
     const values = [...new Set(rows.map((row) => row[key]))].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
-    return choice(label, [['', 'all'], ...values.map((value): [string, string] => [value, key === 'file' ? `${value}: ${sources.get(value)!.slice(0, 60)}` : value])], '', (value) => {
+    return choice(label, [['', 'all'], ...values.map((value): [string, string] => [value, key === 'file' ? `${value}: ${shortened(sources.get(value)!)}` : value])], '', (value) => {
       chosen[key] = value;
       show();
     });
@@ -62,11 +66,12 @@ export function accuracy(rows: Row[]): HTMLElement {
   function show(): void {
     const kept = rows.filter((row) => filters.every(([key]) => !chosen[key] || row[key] === chosen[key]));
     status.textContent = summary(kept);
+    source.textContent = chosen.file ? `Measured: ${sources.get(chosen.file)}` : '';
     const counts = kept.filter((row) => !row.is_given);
     results.replaceChildren(...(counts.length > 0 ? [predictedAgainstMeasured(counts), errors(counts)] : []), tableOf(table(kept)));
     mountCharts();
   }
-  const details = h('details', {}, h('summary', {}, `Show ${counted(rows.length, 'row')}, with filters`), h('div', { class: 'controls' }, ...controls), status, results);
+  const details = h('details', {}, h('summary', {}, `Show ${counted(rows.length, 'row')}, with filters`), h('div', { class: 'controls' }, ...controls), status, source, results);
   details.addEventListener('toggle', () => details.open && results.childElementCount === 0 && show());
   return section('accuracy', 'Accuracy', 'Predicted against measured, every row', details);
 }
@@ -79,8 +84,7 @@ export interface Planned {
   framework: string;
 }
 
-const shards = ['fsdp', 'hsdp', 'zero', 'ddp'];
-const isAlike = (strategy: string, framework: string): boolean => (framework === 'megatron' ? strategy === 'distributed_optimizer' : shards.includes(strategy));
+const isAlike = (strategy: string, framework: string): boolean => (framework === 'megatron' ? /^distributed_optimizer/ : /^(ddp|fsdp|hsdp)/).test(strategy);
 
 /** How unlike a row is: one for twice the GPUs or the parameters, three for another GPU, one for another framework. */
 function distance(row: Row, { gpu, gpus, parameters, framework }: Planned): number {

@@ -262,7 +262,8 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
           showResults(all);
           if (all.runs.every((run) => run.error)) void explain(all, rows[0]![0]);
         }
-        report(`${counted(rows.length, 'campaign')} simulated in ${timeText((performance.now() - start) / 1000)}.`);
+        const isGiven = data.site?.answers[`campaigns ${question}`] !== undefined;
+        report(`${counted(rows.length, 'campaign')} simulated${isGiven ? ' by the program that wrote this page' : ` in ${timeText((performance.now() - start) / 1000)}`}.`);
       }
       askCampaigns();
     });
