@@ -93,7 +93,7 @@ function documentPage(name, text, names) {
 <link rel="stylesheet" href="style.css">
 </head>
 <body>
-<nav aria-label="Site"><a href="../index.html">Planner</a> <a href="index.html">Guide</a> <a href="ACCURACY.html">Accuracy</a></nav>
+<nav aria-label="Site"><a href="../index.html">Planner</a> <a href="guide.html">Guide</a> <a href="ACCURACY.html">Accuracy</a></nav>
 <main>
 ${body}</main>
 </body>
@@ -117,7 +117,7 @@ async function writePlanner(file) {
   const data = JSON.parse(tag.exec(page)[2]);
   const models = JSON.parse(gradway('list', 'models', '--json')).models;
   data.site = {
-    links: [['Guide', 'docs/index.html']],
+    links: [['Guide', 'docs/guide.html']],
     answers: await firstAnswers(data.plan),
     accuracy: accuracyRows(),
     parameters: Object.fromEntries(models.map(({ name, parameters }) => [name, parameters])),
