@@ -61,9 +61,9 @@ def time_estimator(model: str | os.PathLike[str], *, tokens: float | str | None 
         count = next(iter(accelerators.values()))
         key = (platform, count, resources.use_spot)
         if key not in known:
-            terms = {"terms": "spot"} if resources.use_spot else {}
+            terms = "spot" if resources.use_spot else None
             try:
-                cluster = plan(model, platform, int(count) * num_nodes, tokens=tokens, samples=samples, **terms, **options).clusters[0]
+                cluster = plan(model, platform, int(count) * num_nodes, tokens=tokens, samples=samples, terms=terms, **options).clusters[0]
                 known[key] = cluster.seconds.median if cluster.seconds else math.inf
             except InputError as error:
                 _log.warning("%s with %s GPUs: %s", platform, int(count) * num_nodes, str(error).strip())
