@@ -169,14 +169,27 @@ std::vector<report::ListedPrice> newest_prices(const CommandContext& context) {
   return listed;
 }
 
-/// Warns of prices that are much older than the newest one. No clock counts, so that the list is the same
-/// each day.
+/// Warns of prices that are much older than the newest one. Those that gradway has are not compared with each
+/// other: their dates are listed. No clock counts, so that the list is the same each day.
 void warn_of_stale_prices(const std::vector<report::ListedPrice>& listed, const CommandContext& context) {
   if (listed.empty()) return;
-  const auto date = [](const report::ListedPrice& row) { return row.price.date; };
-  const auto newest = date(*std::ranges::max_element(listed, {}, date));
-  const auto stale = std::ranges::count_if(
-      listed, [&](const auto& row) { return days_between(row.price.date, newest) > stale_days; });
+  const DataPath installed{{context.data.roots.back()}};
+  const auto lists = list_names(DataKind::prices, installed);
+  const auto platforms = list_names(DataKind::platform, installed);
+  const auto is_own = [&](const report::ListedPrice& row) {
+    return row.list.empty() ? std::ranges::find(platforms, row.platform) == platforms.end()
+                            : std::ranges::find(lists, row.list) == lists.end();
+  };
+  std::string newest;
+  std::string newest_own;
+  for (const auto& row : listed) {
+    newest = std::max(newest, row.price.date);
+    if (is_own(row)) newest_own = std::max(newest_own, row.price.date);
+  }
+  const auto stale = std::ranges::count_if(listed, [&](const auto& row) {
+    const auto& reference = is_own(row) ? newest : newest_own;
+    return !reference.empty() && days_between(row.price.date, reference) > stale_days;
+  });
   if (stale > 0)
     warn(context,
          fmt::format("{} of {} prices are more than {} days older than the newest one, of {}: do not compare "

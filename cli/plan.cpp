@@ -51,6 +51,7 @@ struct PlanArguments {
   std::string tokens;
   std::string samples;
   std::string terms;
+  PriceChoice price;  ///< without terms
   std::string failures = "llama3";
   std::string deadline;
   std::string budget;
@@ -178,7 +179,8 @@ TrainingPlan plan_of(const PlanArguments& arguments, DataPath& data, const Comma
                     .framework = arguments.framework,
                     .compared_gpus = numbers_of_gpus(arguments),
                     .failures = arguments.failures,
-                    .set = parse_overrides(arguments.set)};
+                    .set = parse_overrides(arguments.set),
+                    .price = arguments.price};
   check_set(plan.set);
   plan.global_batch =
       value_of("--global-batch", arguments.global_batch, config::integer(1, most_samples_per_step))
@@ -371,10 +373,15 @@ Status simulate_plan(const PlanArguments& arguments, const TrainingPlan& plan, s
 
 void check_page(const PlanArguments& arguments, bool simulates) {
   if (arguments.out.empty()) return;
-  if (!arguments.set.empty() || (arguments.seeds && !simulates))
-    refuse(fmt::format("'--out' conflicts with '{}', which the page does not have",
-                       arguments.set.empty() ? "--seeds" : "--set"),
-           "leave one of them out");
+  const auto& price = arguments.price;
+  const std::array missing{
+      std::pair{!arguments.set.empty(), "--set"}, std::pair{arguments.seeds && !simulates, "--seeds"},
+      std::pair{!price.file.empty(), "--prices"}, std::pair{!price.date.empty(), "--price-date"},
+      std::pair{!price.region.empty(), "--region"}};
+  for (const auto& [is_given, option] : missing)
+    if (is_given)
+      refuse(fmt::format("'--out' conflicts with '{}', which the page does not have", option),
+             "leave one of them out");
   if (!arguments.out.ends_with(".html"))
     refuse(fmt::format("'--out {}' is not the name of a page", printable(arguments.out)),
            "write it as plan.html");
@@ -446,6 +453,7 @@ Action add_plan(CLI::App& app) {
   app.add_option("--terms", arguments->terms,
                  "payment terms: on_demand, spot, reserved, reserved_1y or reserved_3y (default: on_demand)")
       ->type_name("TERMS");
+  add_price_list_options(app, arguments->price);
   app.add_option("--failures", arguments->failures,
                  "published failure rates, as campaign.failures.model, or none (default: llama3)")
       ->type_name("NAME");

@@ -104,7 +104,12 @@ report::ValidationCase predict(const Scenario& scenario, const Case& checked_cas
             run.range,
             proposed_anchor(scenario, measured, source),
             report::group_of(run),
-            meets_given_step(scenario)};
+            meets_given_step(scenario),
+            scenario.model.name,
+            scenario.platform.gpu_models.front().name,
+            scenario.job.gpus,
+            name_of(scenario.job.strategy),
+            scenario.model.parameter_count()};
   } catch (const SimulationError& error) {
     throw SimulationError{fmt::format("case '{}': {}", checked_case.name, error.what())};
   } catch (const ConfigError& error) {

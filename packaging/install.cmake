@@ -16,6 +16,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/models ${PROJECT_SOURCE_DIR}/platforms $
   DESTINATION share/gradway FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/calibration/results DESTINATION share/gradway/calibration FILES_MATCHING PATTERN "*.yaml")
 
+# Where Debian's Python looks if the prefix is /usr; the package finds the program from there.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/python/gradway DESTINATION lib/python3/dist-packages
+  PATTERN __pycache__ EXCLUDE)
+
 install(FILES ${written}/gradway.1 DESTINATION share/man/man1)
 install(FILES ${written}/gradway.bash DESTINATION share/bash-completion/completions RENAME gradway)
 install(FILES ${written}/gradway.zsh DESTINATION share/zsh/vendor-completions RENAME _gradway)

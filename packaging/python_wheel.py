@@ -4,12 +4,15 @@
     pip wheel .                                        builds the preset release first
     pip wheel . --config-settings build=FOLDER         packs the build in FOLDER
 
-The wheel requires the libraries of the program, so it runs on the system on which it was built; pip needs no network.
+The wheel has the command gradway, its manual page and completions, and all libraries but those of the C and C++ compiler, and SimGrid, which
+comes with parts under the GPL. It runs where the C library is as new as that of this system; pip needs no network.
 """
 from __future__ import annotations
 
 import base64
 import hashlib
+import os
+import platform
 import re
 import subprocess
 import sys
@@ -19,13 +22,18 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Files installed by cmake that a Python package does not need.
-LEFT_OUT = ("share/doc/", "share/man/", "share/bash-completion/", "share/zsh/", "share/fish/")
+# Files installed by cmake that a Python package does not need, or has in other places.
+LEFT_OUT = ("share/doc/", "lib/python3/")
+# They belong into the prefix of Python.
+OF_PREFIX = ("share/man/", "share/bash-completion/", "share/zsh/", "share/fish/")
+# Every system has these (as PEP 600 requires).
+OF_SYSTEM = re.compile(r"(ld-linux[^/]*|lib(c|m|dl|rt|pthread|resolv|stdc\+\+|gcc_s))\.so\.\d+$")
 
 
 def build_wheel(wheel_directory: str, config_settings: dict | None = None, metadata_directory: str | None = None) -> str:
     version = re.search(r"project\(gradway VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
-    tag = f"py3-none-{re.sub('[-.]', '_', sysconfig.get_platform())}"
+    machine = re.sub("[-.]", "_", sysconfig.get_platform().removeprefix("linux-"))
+    tag = f"py3-none-manylinux_{platform.libc_ver()[1].replace('.', '_')}_{machine}"
     name = f"gradway-{version}-{tag}.whl"
     build = (config_settings or {}).get("build")
     if not build:
@@ -42,16 +50,50 @@ def build_wheel(wheel_directory: str, config_settings: dict | None = None, metad
             for path in sorted(path for path in package.rglob("*") if "__pycache__" not in path.parts):
                 if path.is_file():
                     wheel.add(f"gradway/{path.relative_to(package).as_posix()}", path)
+            libraries = libraries_of([Path(folder) / "bin/gradway", Path(folder) / "lib/gradway/libgradway_http.so"])
+            for path in libraries:
+                wheel.add(f"gradway/_program/lib/gradway/{path.name}", path)
+            for package, path in licences_of(libraries).items():
+                wheel.add(f"{info}/licenses/{package}", path)
             for path in sorted(Path(folder).rglob("*")):
                 place = path.relative_to(folder).as_posix()
-                if path.is_file() and not place.startswith(LEFT_OUT):
-                    wheel.add(f"gradway/_program/{place}", path)
+                if not path.is_file() or place.startswith(LEFT_OUT):
+                    continue
+                wheel.add(f"gradway-{version}.data/data/{place}" if place.startswith(OF_PREFIX) else f"gradway/_program/{place}", path)
             for path in (ROOT / "LICENSE", ROOT / "NOTICE"):
                 wheel.add(f"{info}/{path.name}", path)
             wheel.write(f"{info}/METADATA", metadata.encode())
             wheel.write(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: gradway\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())
+            wheel.write(f"{info}/entry_points.txt", b"[console_scripts]\ngradway = gradway.__main__:main\n")
             wheel.write_record(f"{info}/RECORD")
     return name
+
+
+def libraries_of(programs: list[Path]) -> list[Path]:
+    """The libraries that the programs load, under the names by which they load them."""
+    found: dict[str, Path] = {}
+    for path in programs:
+        loaded = subprocess.run(["ldd", path], check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}).stdout
+        if missing := re.findall(r"(\S+) => not found", loaded):
+            raise SystemExit(f"{path.name} needs libraries that are not here: {', '.join(missing)}")
+        found |= {name: Path(place) for name, place in re.findall(r"(\S+) => (/\S+)", loaded) if not OF_SYSTEM.match(name)}
+    return [found[name].parent / name for name in sorted(found)]
+
+
+def licences_of(libraries: list[Path]) -> dict[str, Path]:
+    """The files with copyright and licence, by Debian's package."""
+    found = {}
+    for path in libraries:
+        real = os.path.realpath(path)
+        for name in (real, real.removeprefix("/usr")):  # as the package calls it
+            owner = subprocess.run(["dpkg-query", "--search", name], capture_output=True, text=True)
+            if owner.returncode == 0:
+                package = owner.stdout.split(":")[0]
+                found[package] = Path(f"/usr/share/doc/{package}/copyright")
+                break
+        else:
+            raise SystemExit(f"{path} belongs to no package of Debian, so that its licence is unknown")
+    return dict(sorted(found.items()))
 
 
 class Wheel(zipfile.ZipFile):

@@ -130,9 +130,8 @@ void add_plan_files(report::PlanPage& page, const DataPath& data) {
 
 void check_has_engine() {
   if (report::has_engine()) return;
-  refuse("gradway was built without the engine for pages that simulate other settings",
-         "in the checkout: scripts/setup --for wasm, cmake --preset wasm, cmake --build --preset wasm, then "
-         "build gradway again (docs/install.md)");
+  refuse("gradway was built without pages, and so without the engine that simulates in them",
+         "build it without -DGRADWAY_PAGE=OFF (docs/install.md)");
 }
 
 }  // namespace gradway::cli

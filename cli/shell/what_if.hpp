@@ -19,7 +19,7 @@ report::WhatIfFiles what_if_files(const std::string& scenario, const std::vector
 /// Adds what the planner's page needs: all data folders, and the texts that replace files in them.
 void add_plan_files(report::PlanPage& page, const DataPath& data);
 
-/// @throws ConfigError if gradway was built without gradway.wasm
+/// @throws ConfigError if gradway was built without pages
 void check_has_engine();
 
 }  // namespace gradway::cli

@@ -115,7 +115,8 @@ def compare(scenario: ScenarioLike, platforms: str | Iterable[str] | None = None
 def plan(model: str | os.PathLike[str], platforms: str | Iterable[str], gpus: int | str | Iterable[int], *, tokens: float | str | None = None,
          samples: float | str | None = None, sequence: int | None = None, global_batch: int | None = None, framework: str | None = None,
          deadline: str | None = None, budget: str | None = None, terms: str | None = None, failures: str | None = None,
-         set: Mapping[str, Any] | None = None, seeds: int | None = None, jobs: int | None = None) -> Plan:
+         set: Mapping[str, Any] | None = None, seeds: int | None = None, jobs: int | None = None,
+         prices: str | os.PathLike[str] | None = None, price_date: str | None = None, region: str | None = None) -> Plan:
     """Plans a whole training, with layouts, failures, days and dollars, as `gradway plan`.
 
     model: a name from `gradway list models`, a YAML file, or a config.json of Hugging Face.
@@ -126,7 +127,7 @@ def plan(model: str | os.PathLike[str], platforms: str | Iterable[str], gpus: in
     """
     options = _options(model=model, platforms=_list(platforms), gpus=_list(gpus), tokens=tokens, samples=samples, sequence=sequence,
                        global_batch=global_batch, framework=framework, deadline=deadline, budget=budget, terms=terms, failures=failures,
-                       seeds=seeds, jobs=jobs)
+                       seeds=seeds, jobs=jobs, prices=prices, price_date=price_date, region=region)
     return Plan.of(report("plan", *options, set=set))
 
 

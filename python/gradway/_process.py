@@ -23,7 +23,8 @@ def program() -> str:
         if not os.access(named, os.X_OK):
             raise GradwayError(f"GRADWAY is '{named}', which is not an executable program")
         return os.path.abspath(named)
-    for path in (_HERE / "_program/bin/gradway", *(_CHECKOUT / f"build/{preset}/gradway" for preset in ("release", "ci"))):
+    installed = (_HERE / "_program/bin/gradway", _HERE.parents[3] / "bin/gradway")  # of a wheel, of a Debian package
+    for path in (*installed, *(_CHECKOUT / f"build/{preset}/gradway" for preset in ("release", "ci"))):
         if os.access(path, os.X_OK):
             return str(path)
     raise GradwayError("gradway was not found: build it with scripts/demo, or set the variable GRADWAY to its path")

@@ -209,6 +209,11 @@ class Case:
     error: float  #: fraction of the measured time, with its sign
     group: str  #: provenance, and the network over which ranks communicate
     is_given: bool | None  #: whether this step was given to the prediction, so that it is not counted
+    model: str
+    gpu: str
+    gpus: int
+    strategy: str  #: its kind
+    parameters: int  #: of the model
 
 
 @dataclass(frozen=True)

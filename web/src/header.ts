@@ -38,7 +38,7 @@ export function bar(data: PageDocument, parts: HTMLElement[], name: HTMLElement 
     'div',
     { class: 'bar' },
     name,
-    h('nav', { 'aria-label': 'Sections' }, ...links),
+    h('nav', { 'aria-label': 'Sections' }, ...links, ...('site' in data && data.site ? data.site.links.map(([text, href]) => h('a', { href }, text)) : [])),
     themeButton(),
   );
 }

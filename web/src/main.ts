@@ -59,6 +59,7 @@ async function show(page: HTMLElement, text: string): Promise<void> {
     page.append(bar(data, parts), h('main', {}, ...parts), footer(data));
     await mountChartsInTurn(whenEngineRests());
   }
+  if ('site' in data && data.site && location.protocol !== 'file:') void navigator.serviceWorker?.register('worker.js').catch(() => {}); // it only keeps the page for later
   printing();
   document.documentElement.dataset.ready = '';
 }

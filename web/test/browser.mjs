@@ -46,7 +46,7 @@ export const ofKind = (kind) => pages.filter(({ data, isOnlyOpened }) => data.ki
 
 /** Playwright drives Debian's Firefox by WebDriver BiDi only. */
 const isFirefox = process.env.BROWSER === 'firefox';
-const launch = () => (isFirefox ? _bidiFirefox.launch({ executablePath: process.env.FIREFOX, headless: true }) : chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: flags }));
+export const launch = () => (isFirefox ? _bidiFirefox.launch({ executablePath: process.env.FIREFOX, headless: true }) : chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: flags }));
 
 let browser;
 before(async () => (browser = await launch()));

@@ -4,6 +4,7 @@
 // GRADWAY_PAGES  folder with pages that gradway wrote (any *.html; their kind is read from their document)
 // CHROMIUM       the browser; /usr/bin/chromium if not given
 // FIREFOX        the other browser; /usr/bin/firefox-esr if not given. Without it its tests are left out, loudly
+// GRADWAY_SITE   folder that scripts/site wrote; without it the site is not tested
 // SHOTS          folder for screenshots; none are taken if not given
 // Exit status 77 if what the tests need is not here, loudly.
 import { spawnSync } from 'node:child_process';

@@ -45,7 +45,7 @@ async function set(page, key, value) {
 
 const withEngine = pages.filter(({ data }) => data.what_if);
 // A file without any test would never end: its browser is closed after the last.
-if (withEngine.length === 0) test('pages that simulate other settings', { skip: 'gradway was built without the engine for them' }, () => {});
+if (withEngine.length === 0) test('pages that simulate other settings', { skip: 'their engine was built from older sources than gradway' }, () => {});
 
 for (const one of withEngine.filter(({ name }) => name.endsWith('what-if'))) {
   describe(one.name, () => {

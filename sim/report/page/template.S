@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The page report.html as web/build.mjs bundled it, and gradway.wasm as web/pack.mjs packed it, or empty files: see
+# The page report.html as web/build.mjs bundled it, and the engine as web/engine.mjs packed it, or empty files: see
 # web/CMakeLists.txt.
     .section .rodata
     .global gradway_page_begin

@@ -176,7 +176,12 @@ JsonDocument json_document(const Validation& validation) {
                      {"interval_s", {validated.range.low.value(), validated.range.high.value()}},
                      {"in_interval", validated.in_interval()},
                      {"error", validated.error()},
-                     {"group", validated.group}});
+                     {"group", validated.group},
+                     {"model", validated.model},
+                     {"gpu", validated.gpu},
+                     {"gpus", validated.gpus},
+                     {"strategy", validated.strategy},
+                     {"parameters", validated.parameters}});
     if (validated.is_given) cases.back()["is_given"] = true;
     if (validated.anchor && !validated.in_interval()) cases.back()["anchor"] = anchor_yaml(*validated.anchor);
   }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/base/units.hpp"
@@ -24,6 +26,10 @@ struct ValidationCase {
   std::optional<Anchor> anchor{};  ///< made of the measured step, if it can be one
   std::string group{};             ///< provenance and transport, see `group_of`
   bool is_given = false;           ///< the prediction is anchored to this step, so the case proves nothing
+  std::string model{}, gpu{};      ///< names
+  int gpus = 0;
+  std::string_view strategy{};  ///< its kind
+  std::int64_t parameters = 0;  ///< of the model
 
   /// Fraction of the measured time; positive if the prediction is too slow.
   double error() const { return (predicted - measured) / measured; }

@@ -121,8 +121,10 @@ Override assumed_checkpoints(int gpus) {
 
 PlannedScenario scenario_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data) {
   const auto strategy = strategy_for(plan, load_model(plan.model, data), cluster.gpus);
-  PlannedScenario planned{
-      .name = fmt::format("{} on {}", plan.model, cluster.platform), .set = cluster.layout, .data = data};
+  PlannedScenario planned{.name = fmt::format("{} on {}", plan.model, cluster.platform),
+                          .set = cluster.layout,
+                          .data = data,
+                          .price = plan.price};
   const auto settings = recipe_settings({.model = plan.model,
                                          .platform = cluster.platform,
                                          .gpus = cluster.gpus,

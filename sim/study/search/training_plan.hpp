@@ -27,6 +27,7 @@ struct TrainingPlan {
   std::vector<int> compared_gpus{};   ///< numbers of GPUs over which the default step is divided
   std::string failures = "llama3";    ///< a model of failures; none: nothing fails
   std::vector<Override> set;          ///< other keys of the scenario, such as "campaign.tokens"
+  PriceChoice price{};
 };
 
 struct Cluster {
@@ -40,8 +41,9 @@ struct PlannedScenario {
   std::string name;
   std::vector<Override> set;
   DataPath data;  ///< contains the text of the scenario
+  PriceChoice price{};
 
-  Scenario load() const { return load_scenario(name, set, data); }
+  Scenario load() const { return load_scenario(name, set, data, price); }
 };
 
 /// Storage for the checkpoints of a campaign that does not say where these go: like that of Llama 3.

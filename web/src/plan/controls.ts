@@ -30,12 +30,18 @@ function fileField(label: string, take: (name: string, text: string) => void): H
     input.value = '';
   };
   input.addEventListener('change', () => void read(input.files?.[0]));
-  const area = h('div', { class: 'drop' }, button(label, 'Choose a config.json of Hugging Face; or drop it here', () => input.click()), input);
+  const area = h('div', { class: 'drop' }, button(label, 'Choose a config.json of Hugging Face; or drop it here, or paste its text', () => input.click()), input);
   area.addEventListener('dragover', (event) => event.preventDefault());
   area.addEventListener('drop', (event) => {
     event.preventDefault();
     event.stopPropagation();
     void read(event.dataTransfer?.files[0]);
+  });
+  addEventListener('paste', (event) => {
+    const text = event.clipboardData?.getData('text') ?? '';
+    if (!/^\s*\{/.test(text) || (event.target as Element).matches('textarea')) return;
+    event.preventDefault();
+    take('config.json', text);
   });
   return area;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The document of the planner, and the answers of the engine to its questions; see DATA.md.
 import type { CampaignPoints } from '../campaigns/document';
+import type { Row } from './accuracy';
 import type { AnyDocument, Maybe, Range, TriedLayout } from '../document';
 
 /** What can be chosen, as text; '' is the default. Clusters are all platforms with all numbers of GPUs. */
@@ -43,6 +44,17 @@ export interface PlanDocument extends AnyDocument {
     failures: string[];
     /** Data folders among the files of the page that precede the installed data. */
     roots: string[];
+  };
+  /** What web/site.mjs adds. */
+  site?: {
+    /** Pages beside this one. */
+    links: [text: string, address: string][];
+    /** Answers to the first questions, by their kind and text, so that the page shows them at once. */
+    answers: Record<string, string>;
+    /** All rows that predictions are compared with. */
+    accuracy: Row[];
+    /** Number of parameters by model. */
+    parameters: Record<string, number>;
   };
 }
 

@@ -10,16 +10,23 @@ import { bytesText, counted, known, nothing, numberText, percentText, rangeText,
 import { answer, title } from '../header';
 import { cell, tableOf, type Table } from '../table';
 import { shellWord } from '../what_if/changes';
+import { Asker } from '../what_if/asker';
 import type { Answer, Files, PlanQuestion } from '../what_if/engine';
+import { whatIf } from '../what_if/panel';
+import type { RunDocument } from '../document';
+import { accuracy, closest } from './accuracy';
 import { campaignQuestion, checkQuestion, choicesOf, clustersOf, fragmentOf, layoutQuestion, missing, spaced, type Cluster } from './choices';
 import { controls } from './controls';
 import type { Campaigns, Choices, FoundLayout, PlanDocument } from './document';
+import { changesIn, extrasOf, linkOf, noExtras, packed, setOf, unpacked } from './link';
+import { measurement } from './measurement';
 import { Pool } from './pool';
 import type { PlanEngine } from './turns';
 
 /** Simulated runs of each campaign. */
 const seeds = 100;
 const mostWorkers = 4;
+const noData = 'Say how many tokens, such as 300B, or how many samples.';
 /** Clusters that the answer names besides the cheapest. */
 const mostNamed = 2;
 
@@ -43,15 +50,23 @@ function copiedText(label: string, text: string): HTMLElement {
   return element;
 }
 
+const hasLimit = ({ limits }: Campaigns): boolean => known(limits.deadline_s) || known(limits.budget_usd);
+
+/** The cluster that answers. */
+function bestOf(all: Campaigns): number | undefined {
+  const { best, cheapest, fastest, tied } = all;
+  if (hasLimit(all)) return best ?? undefined;
+  return cheapest ?? tied?.cheapest?.runs[0] ?? fastest ?? tied?.fastest?.runs[0];
+}
+
 /** What the chosen clusters answer, in one sentence. */
 function sentenceOf(all: Campaigns): string {
-  const { limits, best, cheapest, fastest, tied } = all;
-  const hasLimits = known(limits.deadline_s) || known(limits.budget_usd);
+  const { limits, tied } = all;
+  const hasLimits = hasLimit(all);
   const figures = (run: CampaignPoint): string => `${spanText(run.estimate?.seconds.median)}${run.estimate?.usd ? ` and ${usdText(run.estimate.usd.median)}` : ''}`;
   const asked = [known(limits.deadline_s) && `within ${spanText(limits.deadline_s)}`, known(limits.budget_usd) && `for at most ${usdText(limits.budget_usd)}`].filter(Boolean).join(' and ');
-  if (hasLimits && best === null) return `No cluster trains it ${asked}.`;
-  const shown = hasLimits ? best! : (cheapest ?? tied?.cheapest?.runs[0] ?? fastest ?? tied?.fastest?.runs[0]);
-  if (shown === null || shown === undefined) return 'No cluster can train it.';
+  const shown = bestOf(all);
+  if (shown === undefined) return hasLimits ? `No cluster trains it ${asked}.` : 'No cluster can train it.';
   const run = all.runs[shown]!;
   const others = tied?.cheapest?.runs.includes(shown) ? tied.cheapest.runs.map((one) => all.runs[one]!).filter((one) => one !== run && meetsLimits(one)) : [];
   const kept = [run.limits?.deadline_kept, run.limits?.budget_kept].filter(known);
@@ -84,10 +99,13 @@ function layoutsTable(rows: [Cluster, FoundLayout][]): Table {
 export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () => new Pool(Math.max(1, Math.min(mostWorkers, navigator.hardwareConcurrency || 2)), data.plan.roots)): HTMLElement[] {
   const before = spaced(data.plan.choices);
   let choices = choicesOf(location.hash, before) ?? before;
+  let extras = extrasOf(location.hash);
   const own: Files = {};
   const layouts = new Map<string, Found>();
   const asked = new Set<string>();
   let campaignsAsked = ''; // the last question
+  let finished = { question: '', text: '' }; // the last one that was answered
+  const carried = new Map<string, string>(); // models of the reader, as links have them
   let shown: { settings: string; all: Campaigns } | undefined; // in the results
   let isSimulating = false;
   const engine = makeEngine();
@@ -98,8 +116,12 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   const results = h('div', { id: 'plan-results' });
   const earlier = h('p', { class: 'box', id: 'plan-earlier', hidden: true }, 'The answers below are those of earlier settings.');
   const details = h('div', { id: 'plan-details', hidden: true });
+  const other = h('div', { id: 'plan-what-if' });
 
-  const ask = (plan: PlanQuestion['plan'], text: string): Promise<Answer> => engine.ask({ plan, text, roots: data.plan.roots, own });
+  const ask = (plan: PlanQuestion['plan'], text: string): Promise<Answer> => {
+    const known = data.site?.answers[`${plan} ${text}`];
+    return known === undefined ? engine.ask({ plan, text, roots: data.plan.roots, own }) : Promise.resolve({ status: 0, text: known });
+  };
   const listed = (name: string) => data.plan.models.find((one) => one.name === name);
   const ownText = (name: string): string | undefined => own[engine.fileOf(name)];
   const isModel = (name: string): boolean => listed(name) !== undefined || ownText(name) !== undefined;
@@ -125,6 +147,36 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     for (const part of [sentence, results]) part.inert = isEarlier;
   }
 
+  /** Keeps the choices in the address. */
+  function keepLink(): void {
+    extras = { ...extras, own: carried.get(choices.model) ?? '' };
+    const fragment = linkOf(choices, before, extras);
+    if (fragment || location.hash.startsWith('#plan:')) window.history.replaceState(null, '', fragment || '#plan');
+  }
+
+  /** Other settings of one cluster, below the answers. */
+  async function showWhatIf(cluster: Cluster, layout: FoundLayout): Promise<void> {
+    const asked = settings();
+    const fail = (text: string): void => other.replaceChildren(h('pre', { class: 'code problem', role: 'alert' }, text.trim()));
+    const { status: code, text: yaml } = await ask('scenario', campaignQuestion(choices, isText(), seeds, [[cluster, layout]]));
+    if (asked !== settings()) return;
+    if (code !== 0) return fail(yaml);
+    const asker = new Asker(engine.answering(() => ({ ...own, 'plan.yaml': yaml })));
+    const given = { scenario: 'plan.yaml', set: [] as [string, string][], roots: data.plan.roots, command: 'gradway run plan.yaml', yaml };
+    asker.ask({ ...given, wanted: 'figures' }, ({ status, text }) => {
+      if (asked !== settings()) return;
+      if (status !== 0) return fail(text);
+      const name = `${cluster.platform} ${cluster.gpus}`;
+      if (extras.what_if !== name) extras = { ...extras, what_if: name, set: '' };
+      const kept = { read: () => changesIn(extras), write: (changes: Parameters<typeof setOf>[0]) => {
+        extras = { ...extras, set: setOf(changes) };
+        keepLink();
+      } };
+      other.replaceChildren(h('p', { class: 'hint' }, `Of ${clusterName(cluster)}: ${layout.words}`), whatIf(JSON.parse(text) as RunDocument, given, { asker, described: engine.described }, null, kept));
+      mountCharts();
+    });
+  }
+
   async function showDetails(cluster: Cluster, layout: FoundLayout): Promise<void> {
     const asked = settings();
     const { status: code, text } = await ask('scenario', campaignQuestion(choices, isText(), seeds, [[cluster, layout]]));
@@ -132,6 +184,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     const ownModel = ownText(choices.model);
     const limits = (['deadline', 'budget'] as const).filter((limit) => choices[limit] !== '').map((limit) => ` --${limit} ${shellWord(choices[limit])}`);
     details.hidden = false;
+    if (code === 0) measured.fill(`${cluster.platform}-${cluster.gpus}`, text);
     details.replaceChildren(
       h('p', { class: 'hint' }, `${clusterName(cluster)}: ${layout.words}`),
       copiedText('The scenario of this cluster: save it as plan.yaml', text),
@@ -144,7 +197,10 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   function showResults(all: Campaigns): void {
     const rows = found();
     const hasRun = all.runs.some((run) => !run.error);
-    if (shown?.settings !== settings()) details.hidden = true;
+    if (shown?.settings !== settings()) {
+      details.hidden = true;
+      other.replaceChildren();
+    }
     shown = { settings: settings(), all };
     mark();
     sentence.replaceChildren(...(hasRun ? [answer(sentenceOf(all))] : []));
@@ -152,16 +208,30 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
       const one = layouts.get(key(cluster));
       return one && 'error' in one ? [h('li', {}, `${clusterName(cluster)}: ${reasonOf(one.error)}`)] : [];
     });
-    const buttons = rows.map(([cluster, layout]) => button(`Scenario for ${clusterName(cluster)}`, `Show the scenario for ${clusterName(cluster)}`, () => void showDetails(cluster, layout)));
+    const buttons = (name: string, does: string, show: (cluster: Cluster, layout: FoundLayout) => Promise<void>): HTMLElement =>
+      h('p', { class: 'controls' }, ...rows.map(([cluster, layout]) => button(`${name} ${clusterName(cluster)}`, `${does} ${clusterName(cluster)}`, () => void show(cluster, layout))));
     results.replaceChildren(
       ...[
         hasRun ? daysAgainstDollars(all) : null,
         hasRun ? section('runs', 'Table', 'Each cluster with failures, checkpoints and restarts', tableOf(pointsTable(all))) : null,
-        section('layouts', 'Layouts', 'The layout of each cluster that certainly fits', tableOf(layoutsTable(rows)), h('p', { class: 'controls' }, ...buttons), details),
+        section('layouts', 'Layouts', 'The layout of each cluster that certainly fits', tableOf(layoutsTable(rows)), buttons('What if:', 'Change settings of', showWhatIf), buttons('Scenario for', 'Show the scenario for', showDetails), details),
+        other,
+        hasRun ? howTrue(all) : null,
         failed.length > 0 ? section('failed', 'Not possible', counted(failed.length, 'cluster'), h('ul', {}, ...failed)) : null,
       ].filter((part): part is HTMLElement => part !== null),
     );
     mountCharts();
+    const linked = rows.find(([{ platform, gpus }]) => `${platform} ${gpus}` === extras.what_if);
+    if (linked && other.childElementCount === 0) void showWhatIf(...linked);
+  }
+
+  /** The published rows closest to the cluster of the answer. */
+  function howTrue(all: Campaigns): HTMLElement | null {
+    const best = bestOf(all);
+    if (!data.site || best === undefined) return null;
+    const run = all.runs[best]!;
+    const gpu = data.plan.platforms.find(({ name }) => name === run.set.platform)?.gpu ?? null;
+    return closest(data.site.accuracy, { gpu, gpus: Number(run.set['job.gpus']), parameters: data.site.parameters[choices.model], framework: choices.framework }, clusterText(run));
   }
 
   /** Says why no campaign could be simulated: at once without a hint, then with it. */
@@ -176,7 +246,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   function askCampaigns(): void {
     const rows = found();
     if (rows.length === 0 || isSimulating) return;
-    if (choices.data === '') return fail('Say how many tokens, such as 300B, or how many samples.');
+    if (choices.data === '') return fail(noData);
     const question = campaignQuestion(choices, isText(), seeds, rows);
     if (question === campaignsAsked) return;
     campaignsAsked = question;
@@ -192,31 +262,38 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
           showResults(all);
           if (all.runs.every((run) => run.error)) void explain(all, rows[0]![0]);
         }
-        report(`${counted(rows.length, 'campaign')} simulated in ${timeText((performance.now() - start) / 1000)}.`);
+        const isGiven = data.site?.answers[`campaigns ${question}`] !== undefined;
+        report(`${counted(rows.length, 'campaign')} simulated${isGiven ? ' by the program that wrote this page' : ` in ${timeText((performance.now() - start) / 1000)}`}.`);
       }
       askCampaigns();
     });
   }
 
-  /** @param done said when nothing is left to do */
+  /** Says what is being done. @param done said when the last question is answered */
   function report(done = ''): void {
+    if (done) finished = { question: campaignsAsked, text: done };
     const gap = missing(choices, isModel);
     const all = clustersOf(choices);
     const known = all.filter((cluster) => layouts.has(key(cluster))).length;
-    status.textContent = gap || (known < all.length ? `Searching layouts: ${known} of ${all.length} done.` : done);
-    const isCurrent = campaignsAsked === campaignQuestion(choices, isText(), seeds, found());
-    panel.dataset.shown = gap || known < all.length || done === '' || !isCurrent ? '' : fragmentOf(choices, before) || '#plan';
+    const rows = found();
+    const isFinished = finished.question !== '' && finished.question === campaignQuestion(choices, isText(), seeds, rows);
+    const work = known < all.length ? `Searching layouts: ${known} of ${all.length} done.` : rows.length === 0 ? 'No cluster can train it.' : choices.data === '' ? noData : 'Simulating …';
+    status.textContent = gap || (known === all.length && isFinished ? finished.text : work);
+    panel.dataset.shown = gap || known < all.length || !isFinished ? '' : fragmentOf(choices, before) || '#plan';
   }
 
   function update(): void {
     form.show(choices);
-    const fragment = fragmentOf(choices, before);
-    if (fragment || location.hash.startsWith('#plan:')) window.history.replaceState(null, '', fragment || '#plan');
+    keepLink();
     fail('');
     mark();
     report();
     if (missing(choices, isModel)) return;
     const wanted = new Set(clustersOf(choices).map(key));
+    for (const text of wanted) {
+      const known = data.site?.answers[`layout ${text}`];
+      if (known !== undefined && !layouts.has(text)) layouts.set(text, JSON.parse(known) as FoundLayout);
+    }
     engine.keep(({ plan, text }) => plan !== 'layout' || wanted.has(text));
     for (const text of asked) if (!wanted.has(text)) asked.delete(text);
     for (const text of wanted) {
@@ -239,6 +316,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   function change(changed: Partial<Choices>): void {
     choices = { ...choices, ...changed };
     campaignsAsked = '';
+    finished = { question: '', text: '' };
     update();
   }
 
@@ -248,27 +326,54 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     if (code !== 0) return fail(model.trim());
     const base = name.replace(/\.json$/i, '').replace(/[^A-Za-z0-9_.-]/g, '_').replace(/^[.]+/, '') || 'model';
     const free = base === 'config' ? 'my_model' : listed(base) ? `${base}-own` : base;
-    own[engine.fileOf(free)] = model;
+    carried.set(free, await packed(model));
+    addOwn(free, model);
     layouts.clear();
     engine.keep(({ plan }) => plan !== 'layout'); // another file of this name may be searched
     asked.clear();
-    form.addModel(free, Number(/^sequence: *(\d+)/m.exec(ownText(free) ?? '')?.[1] ?? 0));
     change({ model: free, sequence: '' });
   }
 
+  function addOwn(name: string, model: string): void {
+    own[engine.fileOf(name)] = model;
+    form.addModel(name, Number(/^sequence: *(\d+)/m.exec(model)?.[1] ?? 0));
+  }
+
+  /** Takes over the link of the page, with the model that it carries. */
+  async function follow(linked: Choices): Promise<void> {
+    const { own: text, ...others } = extrasOf(location.hash);
+    const model = text && !listed(linked.model) && /^[\w-][\w.-]*$/.test(linked.model) ? await unpacked(text) : null;
+    if (model !== null) {
+      addOwn(linked.model, model);
+      carried.set(linked.model, text);
+    }
+    extras = { ...others, own: '' };
+    change(linked);
+  }
+
   const form = controls(data, change, (name, text) => void take(name, text));
-  const reset = button('Reset', 'Take back all choices', () => change(before));
+  const reset = button('Reset', 'Take back all choices', () => {
+    extras = noExtras;
+    change(before);
+  });
   const link = button('Copy link', 'Copy a link to this page with these choices', async () => {
     const isCopied = await navigator.clipboard.writeText(location.href).then(() => true, () => false);
-    const words = [!isCopied && 'The address of this page is the link.', ownText(choices.model) !== undefined && `Whoever opens the link needs the file of “${choices.model}”, too.`].filter(Boolean);
-    if (words.length > 0) status.textContent = words.join(' ');
+    if (!isCopied) status.textContent = 'The address of this page is the link.';
   });
   const panel = section('plan', 'Plan', 'Choose a model, hardware and limits', form.element, h('div', { class: 'controls' }, h('span', { class: 'buttons' }, reset, link)), status, problem);
   window.addEventListener('hashchange', () => {
     const linked = choicesOf(location.hash, before);
-    if (linked) change(linked);
+    if (linked && location.hash !== linkOf(choices, before, extras)) void follow(linked);
+  });
+  const measured = measurement((files) => engine.answering(files), data.plan.roots, () => own);
+  const older = h('p', { class: 'box warnings', hidden: true });
+  void engine.older.then((date) => {
+    older.hidden = date === '';
+    older.textContent = `The engine in this page is of ${date}; the program that wrote the page has changed since, so that its own answers may differ.`;
   });
   form.show(choices);
+  if (extras.own) void follow(choices);
+  else if (data.site) update();
   engine.ready.then(update, (error) => (status.textContent = `The engine cannot run in this browser: ${error instanceof Error ? error.message : error}. Use the program: gradway plan --help, or gradway ui`));
-  return [title(data.title, 'Layouts, days and dollars of a training on different hardware, with failures'), panel, earlier, sentence, results];
+  return [title(data.title, 'Layouts, days and dollars of a training on different hardware, with failures'), older, panel, earlier, sentence, results, ...(data.site ? [accuracy(data.site.accuracy)] : []), measured.element];
 }

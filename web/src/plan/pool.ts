@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the engine in several workers at a time.
-import { packedParts, workerUrl } from '../what_if/in_worker';
-import type { Answer, PlanQuestion } from '../what_if/engine';
+import { packedParts, platformsAmong, workerUrl } from '../what_if/in_worker';
+import type { Answering, Described } from '../what_if/asker';
+import type { Answer, Files, PlanQuestion, Question } from '../what_if/engine';
 import type { Message, Package, Reply } from '../what_if/worker';
 import { Turns, type PlanEngine } from './turns';
 
 /** Workers that share one compiled engine. */
 export class Pool implements PlanEngine {
   readonly ready: Promise<Package>;
+  readonly described: Promise<Described>;
+  /** The date of an engine that is older than the program that wrote the page. */
+  readonly older: Promise<string>;
   private readonly idle: Worker[] = [];
   private readonly turns: Turns;
 
@@ -26,7 +30,11 @@ export class Pool implements PlanEngine {
         found(data.whole);
       };
     });
-    void packedParts().then((packed) => this.send(first, { packed }));
+    const parts = packedParts();
+    this.older = parts.then(({ older }) => older);
+    this.described = this.ready.then(({ schema, files }) => ({ schema, platforms: platformsAmong(files) }));
+    this.described.catch(() => {}); // the page says that the engine cannot run
+    void parts.then((packed) => this.send(first, { packed }));
   }
 
   fileOf(model: string): string {
@@ -41,6 +49,10 @@ export class Pool implements PlanEngine {
     this.turns.keep(isWanted);
   }
 
+  answering(own: () => Files): Answering {
+    return { start: (question, answered) => this.start({ ...question, own: own() }, answered) };
+  }
+
   private send(worker: Worker, message: Message): void {
     worker.postMessage(message);
   }
@@ -51,7 +63,7 @@ export class Pool implements PlanEngine {
     return worker;
   }
 
-  private start(question: PlanQuestion, answered: (answer: Answer) => void): () => void {
+  private start(question: PlanQuestion | Question, answered: (answer: Answer) => void): () => void {
     let isWanted = true;
     let worker: Worker | undefined;
     const begin = (whole: Package): void => {

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks a few questions at a time; the others wait for their turn.
-import type { Answer, PlanQuestion } from '../what_if/engine';
+import type { Answering, Described } from '../what_if/asker';
+import type { Answer, Files, PlanQuestion } from '../what_if/engine';
 
 /** Where the planner's questions go: to workers of this page, or to a program that serves it. */
 export interface PlanEngine {
   /** Rejected if the engine cannot run here. */
   ready: Promise<unknown>;
+  /** The date of an engine that is older than the program; else ''. */
+  older: Promise<string>;
   ask(question: PlanQuestion): Promise<Answer>;
   /** The name of the file of a model of the reader. */
   fileOf(model: string): string;
   /** Cancels all other questions. */
   keep(isWanted: (question: PlanQuestion) => boolean): void;
+  /** What answers questions on a scenario. @param own files that they may name */
+  answering(own: () => Files): Answering;
+  described: Promise<Described>;
 }
 
 export class Turns {

@@ -42,6 +42,7 @@ const lastPart = (name: string): string => name.replace(/.*\//, '').replace(/\.y
 export function uiPage(page: HTMLElement, data: UiDocument): void {
   const server = new Server(data.command);
   let shown = ''; // the part of the address
+  const described = { schema: data.schema_of_scenarios, platforms: data.platforms };
   let leave = new AbortController(); // aborted when another place is shown
 
   const filesFor = ({ inMemory }: Place): Files => (inMemory ? ownFiles() : {});
@@ -95,7 +96,7 @@ export function uiPage(page: HTMLElement, data: UiDocument): void {
     const text = await wait(place, 'plan', 'Reading models and platforms');
     if (text === null) return;
     const plan = JSON.parse(text) as PlanDocument;
-    show(plan, planPage(plan, () => new ServerPlanner(server, atATime, leave.signal)));
+    show(plan, planPage(plan, () => new ServerPlanner(server, described, atATime, leave.signal)));
   }
 
   async function showRun(place: Place): Promise<void> {
@@ -104,7 +105,7 @@ export function uiPage(page: HTMLElement, data: UiDocument): void {
     const { yaml, run } = runIn(text);
     const asker = new Asker(server.answering(() => filesFor(place)));
     leave.signal.addEventListener('abort', () => asker.cancel());
-    const source: Source = { asker, described: Promise.resolve({ schema: data.schema_of_scenarios, platforms: data.platforms }) };
+    const source: Source = { asker, described: Promise.resolve(described) };
     const command = `gradway run ${shellWord(place.scenario)}`;
     const parts = runPage({ ...run, what_if: { scenario: place.scenario, set: [], roots: [], command, yaml } }, () => source);
     const set = (): [string, string][] => [...(changesOf(location.hash) ?? [])];

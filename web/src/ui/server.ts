@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the program that serves this page. cli/ui/ describes questions and answers.
-import type { Answering, Progress } from '../what_if/asker';
+import type { Answering, Described, Progress } from '../what_if/asker';
 import { Turns, type PlanEngine } from '../plan/turns';
 import type { Answer, Files, PlanQuestion, Question } from '../what_if/engine';
 
@@ -94,10 +94,13 @@ export class Server {
 /** Asks the server a few questions of the planner at a time, so that it answers them on all of its cores. */
 export class ServerPlanner implements PlanEngine {
   readonly ready = Promise.resolve();
+  readonly older = Promise.resolve('');
+  readonly described: Promise<Described>;
   private readonly turns: Turns;
 
   /** @param left aborted when the page shows something else */
-  constructor(server: Server, size: number, left: AbortSignal) {
+  constructor(private readonly server: Server, described: Described, size: number, left: AbortSignal) {
+    this.described = Promise.resolve(described);
     this.turns = new Turns(size, ({ plan, text, own }, answered) => {
       const up = new AbortController();
       void server.ask(`plan-${plan}`, { scenario: '', set: [], plan: text, files: own }, up.signal).then((answer) => answer && answered(answer));
@@ -108,6 +111,10 @@ export class ServerPlanner implements PlanEngine {
 
   fileOf(model: string): string {
     return `models/${model}.yaml`;
+  }
+
+  answering(own: () => Files): Answering {
+    return this.server.answering(own);
   }
 
   ask(question: PlanQuestion): Promise<Answer> {

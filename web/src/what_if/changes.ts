@@ -28,6 +28,22 @@ export const isSame = (a: Changes, b: Changes): boolean => fragmentOf(a) === fra
 export const fragmentOf = (changes: Changes): string =>
   changes.size === 0 ? '' : start + [...changes].map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
 
+/** Where the changes are kept, so that a link to the page has them. */
+export interface Kept {
+  /** null: there are none. */
+  read(): Changes | null;
+  write(changes: Changes): void;
+}
+
+/** In the address of the page, after '#'. */
+export const inAddress: Kept = {
+  read: () => changesOf(location.hash),
+  write: (changes) => {
+    const fragment = fragmentOf(changes);
+    if (fragment || changesOf(location.hash)) window.history.replaceState(null, '', fragment || '#what-if');
+  },
+};
+
 /** The changes of a link; null: it has none. */
 export function changesOf(fragment: string): Changes | null {
   if (!fragment.startsWith(start)) return null;

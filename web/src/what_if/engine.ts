@@ -39,6 +39,8 @@ export interface Question {
   wanted: Wanted;
   /** The run has the largest batch that fits, as with `--fit`. */
   fit?: boolean;
+  /** Files besides those of the page. */
+  own?: Files;
 }
 
 /** A question of the planner. */
@@ -160,7 +162,7 @@ const planning = ({ plan, text }: PlanQuestion): Asking => (gradway, give) => {
  * @param engine gradway.wasm, compiled
  * @param given all that the question names */
 export async function ask(engine: WebAssembly.Module, given: GivenFiles, question: Question | PlanQuestion): Promise<Answer> {
-  const files = 'plan' in question ? given.and(question.own) : given;
+  const files = given.and(question.own ?? {});
   const { imports, attach } = system();
   const instance = await WebAssembly.instantiate(engine, { wasi_snapshot_preview1: imports, gradway: reading(files, () => gradway.memory) });
   const gradway = instance.exports as unknown as Exports;

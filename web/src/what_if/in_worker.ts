@@ -10,11 +10,13 @@ declare const WORKER: string;
 /** The script of a worker that answers questions. */
 export const workerUrl = (): string => URL.createObjectURL(new Blob([WORKER], { type: 'text/javascript' }));
 
-/** What the page carries, for the first worker to unpack. The browser reads it after this script, which can draw meanwhile. */
-export async function packedParts(): Promise<{ engine: string; files: string }> {
+/** What the page carries, for the first worker to unpack. The browser reads it after this script, which can draw meanwhile.
+ * @return older: the date of the engine, if it was built from older sources than the program that wrote the page; else '' */
+export async function packedParts(): Promise<{ engine: string; files: string; older: string }> {
   if (document.readyState === 'loading') await new Promise((read) => document.addEventListener('DOMContentLoaded', read, { once: true }));
   const text = (id: string): string => document.getElementById(id)!.textContent!;
-  return { engine: text('engine'), files: text('files') };
+  const [engine, older = ''] = text('engine').split('\n', 2).reverse();
+  return { engine: engine!, files: text('files'), older };
 }
 
 /** A longer question is one for the program. */
@@ -86,7 +88,7 @@ class InWorker implements Answering {
 }
 
 /** Names of the platforms among the files, without those for analysis, whose GPUs take no time. */
-const platformsAmong = (files: Files): string[] =>
+export const platformsAmong = (files: Files): string[] =>
   Object.keys(files)
     .map((name) => /^\/platforms\/([^/]+)\.yaml$/.exec(name)?.[1])
     .filter((name): name is string => name !== undefined && !name.startsWith('synthetic-'))

@@ -7,7 +7,7 @@ import { button, choice, h } from '../dom';
 import { timeText } from '../format';
 import { working } from '../working';
 import type { Described, Source } from './asker';
-import { changed, changesOf, commandOf, fragmentOf, History, isSame, noChanges, restricted, type Changes } from './changes';
+import { changed, commandOf, fragmentOf, History, inAddress, isSame, noChanges, restricted, type Changes } from './changes';
 import type { Answer, Question, Wanted } from './engine';
 import { chips, controls } from './knobs';
 import { proposed } from './proposal';
@@ -38,10 +38,10 @@ const ready = 'Ready: the run of this report';
 const idle_ms = 250;
 
 /** @param source what answers questions
- * @param redraw shows another run in the charts below */
-export function whatIf(data: RunDocument, given: WhatIf, { asker, described, rehearse }: Source, redraw: (shown: RunDocument) => void): HTMLElement {
+ * @param redraw shows another run in the charts below; null: there are none */
+export function whatIf(data: RunDocument, given: WhatIf, { asker, described, rehearse }: Source, redraw: ((shown: RunDocument) => void) | null, kept = inAddress): HTMLElement {
   const before = data.report;
-  const history = new History(changesOf(location.hash) ?? noChanges);
+  const history = new History(kept.read() ?? noChanges);
   let now: Changes = history.now; // of a slider in motion, too
   let after: Report = before;
   let below: 'changed' | 'report' = 'changed';
@@ -117,7 +117,7 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described, reh
   /** Shows the changed run in the charts, or that of the report. */
   function drawBelow(): void {
     const wanted = below === 'changed' ? fragmentOf(now) : '';
-    if (wanted === inCharts) return;
+    if (wanted === inCharts || !redraw) return;
     const show = (shown: RunDocument): void => {
       inCharts = wanted;
       redraw(shown);
@@ -206,8 +206,7 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described, reh
     show(present, axes);
     changesShown.replaceChildren(chips(now, original, change));
     command.show(commandOf(given.command, all()));
-    const fragment = fragmentOf(now);
-    if (fragment || changesOf(location.hash)) window.history.replaceState(null, '', fragment || '#what-if');
+    kept.write(now);
     askFigures();
   }
 
@@ -263,7 +262,7 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described, reh
     h(
       'div',
       { class: 'columns' },
-      h('div', {}, place, h('div', { class: 'controls' }, h('span', { class: 'buttons' }, undo, redo, reset, fit, link), charts), changesShown),
+      h('div', {}, place, h('div', { class: 'controls' }, h('span', { class: 'buttons' }, undo, redo, reset, fit, link), redraw && charts), changesShown),
       h('div', { class: 'results' }, earlier, table, problem, remedy, waysToFit, chart.element),
     ),
     status,
@@ -280,7 +279,7 @@ export function whatIf(data: RunDocument, given: WhatIf, { asker, described, reh
   });
   const follow = (): void => {
     if (!panel.isConnected) return window.removeEventListener('hashchange', follow);
-    const linked = changesOf(location.hash);
+    const linked = kept.read();
     if (linked && known && !isSame(linked, now)) step(() => history.add(linked));
   };
   window.addEventListener('hashchange', follow);
