@@ -65,9 +65,9 @@ std::int64_t whole_part(std::string_view text) {
   return value > -most && value < most ? static_cast<std::int64_t>(value) : 0;
 }
 
-/// @pre the file is read up to what is wrong
-[[noreturn]] void refuse_damaged(CompressedFile& file) {
-  file.sbumpc();
+/// @pre the file is read up to what is wrong; if that is no UTF-8, past it
+[[noreturn]] void refuse_damaged(CompressedFile& file, rapidjson::ParseErrorCode error) {
+  if (error != rapidjson::kParseErrorStringInvalidEncoding || file.sgetc() < ' ') file.sbumpc();
   const auto where = file.last_place();
   const bool is_truncated = file.at_end();
   file.read_to_end();  // Damage of a compressed file shows at its end.
@@ -211,9 +211,12 @@ void parse_trace(CompressedFile& file, TraceSink& sink) {
   for (const auto c : byte_order_mark)
     if (stream.Peek() == c) stream.Take();
   rapidjson::Reader reader;
-  if (!reader.Parse<flags>(stream, handler)) refuse_damaged(file);
+  if (!reader.Parse<flags>(stream, handler)) refuse_damaged(file, reader.GetParseErrorCode());
   file.check();
-  if (!file.at_end()) refuse_at(file.last_place(), "a NUL byte follows the end of the JSON", damaged_hint);
+  if (!file.at_end()) {
+    stream.Take();
+    refuse_at(file.last_place(), "a NUL byte follows the end of the JSON", damaged_hint);
+  }
   if (!handler.has_events())
     refuse_at(file.whole(), "this JSON is not a trace: it has no list 'traceEvents'", expected_format);
 }
