@@ -141,5 +141,5 @@ TEST_CASE(
   CHECK(edges_of(found.ops) == edges_of(expected.ops));
   CHECK(found.ops.paths() == expected.ops.paths());
   CHECK(found.folding.actor_representative == expected.folding.actor_representative);
-  CHECK(found.channels == expected.channels);
+  CHECK(found.nccl == expected.nccl);
 }
