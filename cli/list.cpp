@@ -173,12 +173,14 @@ std::vector<report::ListedPrice> newest_prices(const CommandContext& context) {
 /// other: their dates are listed. No clock counts, so that the list is the same each day.
 void warn_of_stale_prices(const std::vector<report::ListedPrice>& listed, const CommandContext& context) {
   if (listed.empty()) return;
-  const DataPath installed{{context.data.roots.back()}};
-  const auto lists = list_names(DataKind::prices, installed);
-  const auto platforms = list_names(DataKind::platform, installed);
+  const auto place = [](const std::filesystem::path& path) {
+    return std::filesystem::absolute(path).lexically_normal().string();
+  };
+  const auto installed = place(context.data.roots.back());
   const auto is_own = [&](const report::ListedPrice& row) {
-    return row.list.empty() ? std::ranges::find(platforms, row.platform) == platforms.end()
-                            : std::ranges::find(lists, row.list) == lists.end();
+    const auto file = row.list.empty() ? find_name(DataKind::platform, row.platform, context.data, {}, "")
+                                       : find_name(DataKind::prices, row.list, context.data, {}, "");
+    return !place(file).starts_with(installed);
   };
   std::string newest;
   std::string newest_own;

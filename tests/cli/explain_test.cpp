@@ -85,7 +85,7 @@ TEST_CASE("an explanation of a job that does not fit begins with that", "[cli][e
   const std::vector<std::string> large{"--set", "job.batch_per_gpu=4096"};
   const auto outcome = run_gradway({"explain", "article/g6e", large[0], large[1]});
   CHECK(outcome.status == 0);
-  CHECK(outcome.output.starts_with("does not fit: 371 of 48 GB on each l40s ("));
+  CHECK(outcome.output.starts_with("does not fit: 372 of 48 GB on each l40s ("));
   CHECK(explained(large).at("fits") == false);
   CHECK(explained({}).at("fits") == true);
 }

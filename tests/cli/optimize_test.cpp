@@ -216,7 +216,7 @@ TEST_CASE("wrong arguments of optimize are refused with a hint", "[cli][optimize
        "--over bucket_cap=25 MB/s: error: 'MB/s' is not a unit of data\n"
        "  hint: 'MB/s' is a unit of bandwidth\n"},
       {{"--set", "job.batch_per_gpu=4096"},
-       "error: the job does not fit: 371 of 48 GB on each l40s (336 to 442 GB, most of it activations), with "
+       "error: the job does not fit: 371 of 48 GB on each l40s (336 to 443 GB, most of it activations), with "
        "the settings that need the least memory\n  hint: "
        "use a smaller batch, or GPUs with more memory\n"},
   }));

@@ -206,12 +206,12 @@ TEST_CASE("names are looked up in GRADWAY_PATH before the installed data", "[cli
 TEST_CASE("a job that does not fit says so in the first line, and what it would take", "[cli][run]") {
   const auto large = run_gradway({"run", "article/g6e", "--set", "job.batch_per_gpu=4096"});
   CHECK(large.status == 0);  // a time was predicted
-  CHECK(large.output.starts_with("does not fit: 371 of 48 GB on each l40s ("));
+  CHECK(large.output.starts_with("does not fit: 372 of 48 GB on each l40s ("));
   CHECK(large.output.find("\n  would take   ") != std::string::npos);
   const auto as_json =
       run_gradway({"run", "article/g6e", "--set", "job.batch_per_gpu=4096", "--json"}).output;
   CHECK(as_json.find("\"fits\": false") != std::string::npos);
-  CHECK(as_json.find("\"does_not_fit\": \"does not fit: 371 of 48 GB on each l40s (") != std::string::npos);
+  CHECK(as_json.find("\"does_not_fit\": \"does not fit: 372 of 48 GB on each l40s (") != std::string::npos);
   CHECK(as_json.find("\"gpu_memory_bytes\": 47999614976") != std::string::npos);
   CHECK(run_gradway({"run", "article/g6e", "--json"}).output.find("\"fits\": true") != std::string::npos);
 }

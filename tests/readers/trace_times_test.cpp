@@ -193,10 +193,11 @@ TEST_CASE("deep nesting and endless values are refused early", "[import][errors]
       refusal("{\"traceEvents\": " + deep) ==
       "trace.json:1:80: error: lists and maps are nested deeper than 64 levels\n"
       "  hint: expected the output of torch.profiler's export_chrome_trace(), plain or compressed by gzip\n");
-  for (const auto* start :
-       {"{\"traceEvents\": [", "{\"traceEvents\": [{\"name\": \"", "{\"traceEvents\": [{\"ts\": "}) {
+  for (const auto* start : {"{\"traceEvents\": [", "{\"traceEvents\": [{\"name\": \""}) {
     const char filler = std::string{start}.ends_with('[') ? ' ' : '1';
     CHECK_THAT(refusal(start + std::string(20'000'000, filler)),
                Contains("error: a single value is longer than 16 MB\n"));
   }
+  CHECK_THAT(refusal("{\"traceEvents\": [{\"ts\": " + std::string(20'000'000, '1')),
+             Contains("trace.json:1:334: error: the number is too large\n"));
 }

@@ -171,9 +171,9 @@ TEST_CASE("a validation has its cases and statistics as fractions", "[report][js
   CHECK(
       Json::parse(out.str()).dump() ==
       R"({"source":"a stop watch","cases":[)"
-      R"({"name":"slow","measured_s":1.0,"predicted_s":1.5,"interval_s":[1.25,2.0],"in_interval":false,"error":0.5,"group":""},)"
-      R"({"name":"fast","measured_s":2.0,"predicted_s":1.5,"interval_s":[1.0,3.0],"in_interval":true,"error":-0.25,"group":"measured, P2P"},)"
-      R"({"name":"given","measured_s":1.0,"predicted_s":1.0,"interval_s":[1.0,1.0],"in_interval":true,"error":0.0,"group":"","is_given":true}],"counted":2,)"
+      R"({"name":"slow","measured_s":1.0,"predicted_s":1.5,"interval_s":[1.25,2.0],"in_interval":false,"error":0.5,"group":"","model":"","gpu":"","gpus":0,"strategy":"","parameters":0},)"
+      R"({"name":"fast","measured_s":2.0,"predicted_s":1.5,"interval_s":[1.0,3.0],"in_interval":true,"error":-0.25,"group":"measured, P2P","model":"","gpu":"","gpus":0,"strategy":"","parameters":0},)"
+      R"({"name":"given","measured_s":1.0,"predicted_s":1.0,"interval_s":[1.0,1.0],"in_interval":true,"error":0.0,"group":"","model":"","gpu":"","gpus":0,"strategy":"","parameters":0,"is_given":true}],"counted":2,)"
       R"("mean_abs_error":0.375,"median_abs_error":0.375,"max_abs_error":0.5,"bias":0.125,"in_interval":1,)"
       R"("coverage":[{"group":"","cases":1,"in_interval":0},{"group":"measured, P2P","cases":1,"in_interval":1}]})");
 }

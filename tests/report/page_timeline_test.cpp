@@ -132,7 +132,8 @@ TEST_CASE("buckets of a page are ready, then reduced, in their order", "[report]
 }
 
 TEST_CASE("a page of a long pipeline starts at its step, stays small and preserves use", "[report][page]") {
-  const auto run = simulate(load_scenario("layouts/llama3_70b", {}, DataPath{{GRADWAY_SOURCE_DIR}}));
+  const auto run = simulate(load_scenario("layouts/llama3_70b", {}, DataPath{{GRADWAY_SOURCE_DIR}}), "auto",
+                            FoldRanks::yes, {}, FoldMicroBatches::no);
   const auto timeline = report::timeline_json(run);
   const auto step = step_of(timeline);
   CHECK(step.first == 0);

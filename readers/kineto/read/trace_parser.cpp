@@ -74,6 +74,7 @@ std::int64_t whole_part(std::string_view text) {
   file.check();
   if (file.size() == 0) refuse_at(file.whole(), "the file is empty", expected_format);
   if (is_truncated) refuse_at(where, "the JSON is truncated", damaged_hint);
+  if (error == rapidjson::kParseErrorNumberTooBig) refuse_at(where, "the number is too large", damaged_hint);
   refuse_at(where, "this is not JSON", expected_format);
 }
 
