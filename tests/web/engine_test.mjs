@@ -7,7 +7,7 @@
 // Exit status: 0; 1 if a test fails; 77 if the engine was built from other sources than the program, which is said loudly.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -151,7 +151,7 @@ for (const scenario of scenarios) {
 }
 for (const scenario of ['article/g6e', 'sharded/llama2_7b', 'published/all-reduce', 'h200-4x/gpt_small'].filter((name) => scenarios.includes(name)))
   compare(scenario, { fit: 'true' }, native(scenario, {}, '--fit'), await ask(engine, given, question(scenario, {}, { fit: true })));
-console.log(`${statSync(wasm).size} bytes, ${packed.length} in a page; ${scenarios.length} scenarios`);
+console.log(`${packed.length} bytes in a page; ${scenarios.length} scenarios`);
 console.log(`node: ${summary(inNode)}`);
 
 const chromium = process.env.CHROMIUM ?? '/usr/bin/chromium';
