@@ -16,6 +16,7 @@
 #include "sim/report/page/page.hpp"
 #include "sim/report/run/json.hpp"
 #include "sim/report/run/validation.hpp"
+#include "sim/scenario/strategy_words.hpp"
 #include "sim/study/ask/ask.hpp"
 #include "sim/study/compare/proposed_anchor.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "sim/scenario/field_tables.hpp"
 #include "sim/scenario/strategy_facts.hpp"
+#include "sim/scenario/strategy_words.hpp"
 #include "sim/workload/blocks.hpp"
 
 namespace gradway::config {
