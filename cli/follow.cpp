@@ -69,7 +69,7 @@ class Follower {
     for (const auto& finding : run_.findings) {
       if (is_known(finding)) continue;
       known_.push_back(finding);
-      tell(report::finding_text(steps_, finding));
+      announce(report::finding_text(steps_, finding));
     }
   }
 
@@ -85,7 +85,8 @@ class Follower {
     });
   }
 
-  void tell(const std::string& text) {
+  /// Prints it, and hands it to the command of `--alert`.
+  void announce(const std::string& text) {
     context_.results << text << std::flush;
     if (log_.alert.empty()) return;
     auto* const pipe = popen(log_.alert.c_str(), "w");
@@ -104,7 +105,7 @@ class Follower {
     if (time < longest || is_silent_) return false;
     is_silent_ = true;
     if (!steps_.empty())
-      tell(
+      announce(
           fmt::format("no step for {}, since step {}\nlikely: a checkpoint, an evaluation, the end of the "
                       "job, or a hang: 'gradway diagnose' reads what hanging jobs leave\n",
                       report::time_text(longest), steps_.back().number));
@@ -123,9 +124,9 @@ class Follower {
   std::uintmax_t size_ = 0;
   std::vector<LoggedStep> steps_;
   WatchedRun run_;
-  std::vector<WatchFinding> known_;  ///< that were told
+  std::vector<WatchFinding> known_;  ///< that were printed
   std::optional<ConfigError> waits_for_;
-  bool is_silent_ = false;  ///< and that was told
+  bool is_silent_ = false;  ///< no step has come for long, which was printed
 };
 
 }  // namespace

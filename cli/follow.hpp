@@ -27,8 +27,8 @@ struct FollowedLog {
 /// Writes the steps and the prediction to a file that Prometheus' node exporter collects.
 void write_metrics_file(const FollowedLog& log, const std::vector<LoggedStep>& steps, const WatchedRun& run);
 
-/// Reads the log again whenever it has grown, and tells each new finding once. Says if no line comes for ten
-/// median steps and a minute. Ends with the program, or after `idle`.
+/// Reads the log again whenever it has grown, and prints each new finding once. Says so if no line comes
+/// for ten median steps and a minute. Ends with the program, or after `idle`.
 Status follow_log(const FollowedLog& log, const CommandContext& context);
 
 }  // namespace gradway::cli

@@ -71,29 +71,29 @@ def build_wheel(wheel_directory: str, config_settings: dict | None = None, metad
 
 def libraries_of(programs: list[Path]) -> list[Path]:
     """The libraries that the programs load, under the names by which they load them."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for path in programs:
         loaded = subprocess.run(["ldd", path], check=True, capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}).stdout
         if missing := re.findall(r"(\S+) => not found", loaded):
             raise SystemExit(f"{path.name} needs libraries that are not here: {', '.join(missing)}")
-        found |= {name: Path(place) for name, place in re.findall(r"(\S+) => (/\S+)", loaded) if not OF_SYSTEM.match(name)}
-    return [found[name].parent / name for name in sorted(found)]
+        paths |= {name: Path(place) for name, place in re.findall(r"(\S+) => (/\S+)", loaded) if not OF_SYSTEM.match(name)}
+    return [paths[name].parent / name for name in sorted(paths)]
 
 
 def licences_of(libraries: list[Path]) -> dict[str, Path]:
     """The files with copyright and licence, by Debian's package."""
-    found = {}
+    licences = {}
     for path in libraries:
         real = os.path.realpath(path)
         for name in (real, real.removeprefix("/usr")):  # as the package calls it
             owner = subprocess.run(["dpkg-query", "--search", name], capture_output=True, text=True)
             if owner.returncode == 0:
                 package = owner.stdout.split(":")[0]
-                found[package] = Path(f"/usr/share/doc/{package}/copyright")
+                licences[package] = Path(f"/usr/share/doc/{package}/copyright")
                 break
         else:
             raise SystemExit(f"{path} belongs to no package of Debian, so that its licence is unknown")
-    return dict(sorted(found.items()))
+    return dict(sorted(licences.items()))
 
 
 class Wheel(zipfile.ZipFile):

@@ -2,6 +2,7 @@
 #include "observe/acceptance/acceptance.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -68,10 +69,10 @@ class Judge {
 
  private:
   /// @param amount that one second of work is counted in: bytes or operations
-  void add(const std::string& check, const std::string& what, double amount, Seconds measured,
+  void add(const std::string& check, const std::string& part, double amount, Seconds measured,
            std::optional<Seconds> expected, std::string_view unit, double scale) {
     if (!expected || *expected <= Seconds{} || measured <= Seconds{}) return;
-    auto& subject = subjects_[check][what];
+    auto& subject = subjects_[check][part];
     subject.shares.push_back(*expected / measured);
     if (amount < subject.largest) return;
     subject.largest = amount;
@@ -218,7 +219,7 @@ class Judge {
       subject.shares.push_back(0);
       subject.measured = remark;
     }
-    if (samples_.nodes.empty()) subjects_.erase("heat");  // Not the probe's: nobody has looked.
+    if (samples_.nodes.empty()) subjects_.erase("heat");  // Only the probe looks for slow-downs.
   }
 
   AcceptanceCheck checked(const AcceptanceLimit& limit) const {
@@ -228,16 +229,15 @@ class Judge {
     if (subjects == subjects_.end()) {
       check.verdict = limit.is_required && is_needed(limit.name) ? AcceptanceVerdict::fail
                                                                  : AcceptanceVerdict::unmeasured;
-      check.what = "not measured";
+      check.part = "not measured";
       return check;
     }
-    // A share that is allowed fails in no other way than the slowest's.
-    check.share = 2;
-    for (const auto& [what, subject] : subjects->second) {
+    check.share = std::numeric_limits<double>::infinity();  // The slowest part counts.
+    for (const auto& [part, subject] : subjects->second) {
       const auto share = limit.name == "heat" ? std::ranges::min(subject.shares) : median(subject.shares);
       if (share >= check.share) continue;
       check.share = share;
-      check.what = what;
+      check.part = part;
       check.measured = subject.measured;
       check.expected = subject.expected;
     }
@@ -253,15 +253,15 @@ class Judge {
   void add_demands(Acceptance& acceptance) const {
     const auto slowest = [](const std::map<std::string, double>& rates) {
       double least = 0;
-      for (const auto& [what, rate] : rates) least = least > 0 ? std::min(least, rate) : rate;
+      for (const auto& [part, rate] : rates) least = least > 0 ? std::min(least, rate) : rate;
       return least;
     };
     const auto host = std::min(slowest(to_gpu_), slowest(from_gpu_));
     for (const auto& demand : table_.demands) {
       if (demand.platform != basis_.platform_name) continue;
-      const auto demanded = [&](std::string_view what, double most, double rate, std::string_view name) {
+      const auto demanded = [&](std::string_view part, double most, double rate, std::string_view name) {
         if (most <= 0) return;
-        AcceptanceCheck check{.name = "demanded", .what = std::string{what}, .least = 1};
+        AcceptanceCheck check{.name = "demanded", .part = std::string{part}, .least = 1};
         check.expected = fmt::format("{:.4g} GB/s", most);
         check.source = demand.source;
         const auto limit = std::ranges::find(table_.limits, name, &AcceptanceLimit::name);
@@ -278,13 +278,13 @@ class Judge {
                all_reduce_ranks_ == gpus ? all_reduce_ : 0, "collectives");
       demanded("copies between host and GPU", demand.to_gpu, host, "copies");
       demanded("copies between GPUs", demand.peer, slowest(peer_), "peers");
-      for (const auto& [what, most] :
+      for (const auto& [operation, most] :
            {std::pair{"host memory", demand.host_memory}, std::pair{"disk write", demand.disk_write},
             std::pair{"disk read", demand.disk_read}}) {
         double rate = 0;
         for (const auto& row : samples_.host)
-          if (row.what == what) rate = (row.bytes / row.time).value();
-        demanded(what, most, rate, "host");
+          if (row.operation == operation) rate = (row.bytes / row.time).value();
+        demanded(operation, most, rate, "host");
       }
     }
   }
@@ -293,7 +293,7 @@ class Judge {
   const DiagnosisBasis& basis_;
   const AcceptanceTable& table_;
   CollectiveExpectations expectations_;
-  std::map<std::string, std::map<std::string, Subject>> subjects_;  ///< by check and what is compared
+  std::map<std::string, std::map<std::string, Subject>> subjects_;  ///< by check and part
   std::map<std::string, double> to_gpu_;                            ///< best rates, by GPU
   std::map<std::string, double> from_gpu_;
   std::map<std::string, double> peer_;

@@ -47,7 +47,7 @@ enum class AcceptanceVerdict { pass, fail, unmeasured };
 
 struct AcceptanceCheck {
   std::string name{};      ///< of its limit, or of who demands it
-  std::string what{};      ///< the slowest of those that were compared: "bf16 products"
+  std::string part{};      ///< the slowest part: "bf16 products"
   std::string measured{};  ///< "676 TFLOP/s"
   std::string expected{};
   double share = 0;  ///< of the expected speed

@@ -33,7 +33,7 @@ std::string verdict_text(const Acceptance& acceptance) {
 std::array<std::string, 6> cells_of(const AcceptanceCheck& check) {
   const bool is_measured = check.share > 0 || !check.measured.empty();
   return {check.name,
-          check.what,
+          check.part,
           check.measured.empty() ? "-" : check.measured,
           check.expected.empty() ? "-" : check.expected,
           is_measured ? fmt::format("{:.1f} of {:.0f} %", 100 * check.share, 100 * check.least) : "-",
@@ -44,9 +44,9 @@ constexpr std::array<std::string_view, 6> titles{"check", "slowest", "measured",
 
 std::string reason_of(const AcceptanceCheck& check) {
   if (check.share <= 0 && check.measured.empty())
-    return fmt::format("{}: {}, but required", check.name, check.what);
+    return fmt::format("{}: {}, but required", check.name, check.part);
   return fmt::format("{}: {} reached {:.1f} % of what is expected, at least {:.0f} % are demanded ({})",
-                     check.name, check.what, 100 * check.share, 100 * check.least, check.source);
+                     check.name, check.part, 100 * check.share, 100 * check.least, check.source);
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ void write_acceptance_json(std::ostream& out, const Acceptance& acceptance) {
   for (const auto& check : acceptance.checks) {
     const bool is_judged = check.verdict != AcceptanceVerdict::unmeasured;
     checks.push_back({{"name", check.name},
-                      {"what", check.what},
+                      {"what", check.part},
                       {"measured", check.measured},
                       {"expected", check.expected},
                       {"share", is_judged ? Json(check.share) : Json()},

@@ -87,13 +87,13 @@ std::vector<std::map<std::uint32_t, Mean>> kernel_means(const JobRun& run) {
 /// Whether most kernels of a rank ran beside collectives, which hold multiprocessors while they wait.
 bool is_beside_collectives(const JobRun& run, std::size_t rank) {
   double beside = 0;
-  double all = 0;
+  double of_kernels = 0;
   for (std::size_t i = 0; i < run.alone[rank].size(); ++i) {
     if (!is_kernel(run.ranks[rank].activities[i].work)) continue;
     beside += run.beside_collectives[rank][i];
-    all += static_cast<double>(run.ranks[rank].activities[i].duration);
+    of_kernels += static_cast<double>(run.ranks[rank].activities[i].duration);
   }
-  return 2 * beside > all;
+  return 2 * beside > of_kernels;
 }
 
 /// Ranks that compute more than half of the ranks. Without it, their passes take the time of a rank that
@@ -130,7 +130,7 @@ std::set<std::size_t> find_unequal_work(const JobRun& run, std::vector<Candidate
     }
   }
   if (is_reference_slowed && !unequal.empty()) {
-    // Then nobody waits: the others take as long as such a rank would for their work.
+    // Then no rank waits for another: each takes as long as such a rank would for its work.
     const auto free = *unequal.begin();
     for (std::size_t r = 0; r < run.ranks.size(); ++r) {
       if (unequal.contains(r)) continue;

@@ -31,10 +31,10 @@ std::string throughput_text(const PublishedStep& step) {
                          : fmt::format("{:.4g} samples/s", step.samples);
 }
 
-/// What others measured on this GPU.
+/// Steps that the shipped cases have of this GPU.
 void write_published(std::ostream& out, const MeasuredStep& measured, const Run& run, const Style& style) {
   if (measured.published.empty()) return;
-  out << fmt::format("\n  Measured by others on {}, the most alike first:\n\n",
+  out << fmt::format("\n  Measured on {}, the most alike first:\n\n",
                      run.scenario.platform.gpu_models.front().name);
   using enum Table::Align;
   Table table{{{"model", left},

@@ -56,7 +56,7 @@ def time_estimator(model: str | os.PathLike[str], *, tokens: float | str | None 
 
     def seconds_on(resources: Any) -> float:
         accelerators = resources.accelerators or {}
-        chosen = [one for name, one in (platforms or {}).items() if name in accelerators]
+        chosen = [node for name, node in (platforms or {}).items() if name in accelerators]
         platform = platform_of(resources, platform=chosen[0] if chosen else None)
         count = next(iter(accelerators.values()))
         key = (platform, count, resources.use_spot)

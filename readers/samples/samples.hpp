@@ -122,7 +122,7 @@ struct LoadRow {
 
 /// Bytes that the host moves: copies by all cores, or a file that is written or read.
 struct HostRow {
-  std::string what;  ///< "host memory", "disk write", "disk read"
+  std::string operation;  ///< "host memory", "disk write", "disk read"
   Bytes bytes{};
   Seconds time{};
 };

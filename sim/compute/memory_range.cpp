@@ -49,7 +49,7 @@ struct ReservedShare {
   double high = 0;
 };
 
-/// FSDP1's streams are not told apart.
+/// Of FSDP1 all streams count together.
 /// @source quantiles 5, 50 and 95 % of 156 runs without shards (H200 and H100, 2026-11-21 to 28,
 /// PyTorch 2.11), of 33 under FSDP2 on two H200, and of 49 under FSDP2 and FSDP1 as a share of what is
 /// allocated. With expandable segments, whose pages fit what is allocated, nothing was measured: from no

@@ -34,7 +34,7 @@ struct MemoryUse {
   // Further memory of the GPU.
   Bytes slack{};    ///< fragments that PyTorch's allocator cannot release
   Bytes context{};  ///< CUDA context with loaded kernels
-  Bytes nccl{};     ///< buffers of NCCL's channels
+  Bytes nccl{};     ///< buffers of NCCL's connections, and its code
   /// The most that the stream of the kernels allocates in a step, and the most of each other stream: the
   /// allocator's blocks belong to a stream, so that none reuses what another has freed.
   Bytes by_stream{};

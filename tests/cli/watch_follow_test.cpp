@@ -23,7 +23,7 @@ std::string steps(int first, int last, double seconds) {
 
 }  // namespace
 
-TEST_CASE("a log that grows is followed, and each finding is told once", "[cli][watch]") {
+TEST_CASE("a log that grows is followed, and each finding is reported once", "[cli][watch]") {
   const TemporaryFolder folder;
   folder.write("steps.jsonl", steps(0, 10, 0.15));  // too few to say anything
   std::thread job{[&] {

@@ -32,9 +32,9 @@ Samples machine(int number) {
 }
 
 const AcceptanceCheck& check_named(const Acceptance& acceptance, std::string_view name,
-                                   std::string_view what = "") {
+                                   std::string_view part = "") {
   const auto check = std::ranges::find_if(acceptance.checks, [&](const AcceptanceCheck& each) {
-    return each.name == name && each.what.find(what) != std::string::npos;
+    return each.name == name && each.part.find(part) != std::string::npos;
   });
   REQUIRE(check != acceptance.checks.end());
   return *check;
@@ -69,11 +69,11 @@ TEST_CASE("a part that is slow fails, with the GPU or the operation that is", "[
   CHECK_FALSE(acceptance.passes());
   const auto& copies = check_named(acceptance, "copies");
   CHECK(copies.verdict == AcceptanceVerdict::fail);
-  CHECK(copies.what == "to_gpu, GPU 2");
+  CHECK(copies.part == "to_gpu, GPU 2");
   CHECK(copies.share == Approx(0.5).margin(0.02));
   const auto& collectives = check_named(acceptance, "collectives");
   CHECK(collectives.verdict == AcceptanceVerdict::fail);
-  CHECK_THAT(collectives.what, Contains("all_gather on "));
+  CHECK_THAT(collectives.part, Contains("all_gather on "));
   CHECK(check_named(acceptance, "heat").verdict == AcceptanceVerdict::fail);
   CHECK_THAT(check_named(acceptance, "heat").measured, Contains("GPU 3 was slowed by its temperature"));
   CHECK(check_named(acceptance, "products").verdict == AcceptanceVerdict::pass);
@@ -85,7 +85,7 @@ TEST_CASE("GPUs under the same load are compared with each other", "[acceptance]
     samples.loads.push_back({gpu, gpu == 1 ? 1.8_ms : 1.6_ms, gpu == 1 ? 1.5e9 : 1.7e9, 60.0 + gpu, 690});
   const auto acceptance = accept(samples, basis_of("h200-4x-probe", 4), acceptance_table("", ""));
   const auto& clocks = check_named(acceptance, "clocks");
-  CHECK(clocks.what == "GPU 1, 61 C, 690 W");
+  CHECK(clocks.part == "GPU 1, 61 C, 690 W");
   CHECK(clocks.measured == "1500 MHz");
   CHECK(clocks.expected == "1700 MHz");
   CHECK(clocks.share == Approx(1.5 / 1.7));
@@ -137,6 +137,6 @@ TEST_CASE("rows of a load, of host memory and of a disk are read", "[acceptance]
   CHECK(samples.loads.front().gpu == 3);
   CHECK(samples.loads.front().clock == 1.7e9);
   REQUIRE(samples.host.size() == 2);
-  CHECK(samples.host.back().what == "disk read");
+  CHECK(samples.host.back().operation == "disk read");
   CHECK(samples.host.back().time == 0.5_s);
 }

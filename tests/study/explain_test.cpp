@@ -73,8 +73,8 @@ TEST_CASE("each answer is what a run of the scenario with its settings gives", "
     CHECK(simulate(load_scenario(name, again, data), "fluid").measured.metrics.step_time == one.step_time);
   }
   CHECK(std::ranges::is_sorted(explanation.helps, {}, &Counterfactual::step_time));
-  for (const auto& one : explanation.helps) CHECK(one.gain(step) >= least_gain);
-  for (const auto& one : explanation.no_help) CHECK(one.gain(step) < least_gain);
+  for (const auto& answer : explanation.helps) CHECK(answer.gain(step) >= least_gain);
+  for (const auto& answer : explanation.no_help) CHECK(answer.gain(step) < least_gain);
 }
 
 TEST_CASE("on the article's g6e host memory is the bottleneck, and faster host memory what helps most",

@@ -331,15 +331,15 @@ TEST_CASE("a quick search finds and simulates the same on any number of threads"
   const auto alone = search_layouts(scenario, 4 * samples, quick_search());
   for (const int threads : {2, 3, 8}) {
     CAPTURE(threads);
-    const auto found = search_layouts(scenario, 4 * samples, quick_search(), {.threads = threads});
-    CHECK(found.simulated == alone.simulated);
-    CHECK(found.do_not_fit == alone.do_not_fit);
-    CHECK(found.slower == alone.slower);
-    REQUIRE(found.ranked.size() == alone.ranked.size());
-    for (std::size_t i = 0; i < found.ranked.size(); ++i) {
-      CHECK(found.ranked[i].metrics.step_time == alone.ranked[i].metrics.step_time);
-      CHECK(found.ranked[i].job.layout.pipeline == alone.ranked[i].job.layout.pipeline);
-      CHECK(found.ranked[i].memory == alone.ranked[i].memory);
+    const auto together = search_layouts(scenario, 4 * samples, quick_search(), {.threads = threads});
+    CHECK(together.simulated == alone.simulated);
+    CHECK(together.do_not_fit == alone.do_not_fit);
+    CHECK(together.slower == alone.slower);
+    REQUIRE(together.ranked.size() == alone.ranked.size());
+    for (std::size_t i = 0; i < together.ranked.size(); ++i) {
+      CHECK(together.ranked[i].metrics.step_time == alone.ranked[i].metrics.step_time);
+      CHECK(together.ranked[i].job.layout.pipeline == alone.ranked[i].job.layout.pipeline);
+      CHECK(together.ranked[i].memory == alone.ranked[i].memory);
     }
   }
 }

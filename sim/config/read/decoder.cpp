@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -99,9 +100,9 @@ Experts read_experts(Reader& map, int layers) {
   read_fields(map, experts);
   too_large(map, "top_k", experts.top_k, fmt::format("the {} experts", experts.number), experts.number);
   if (layers > 0) too_large(map, "dense_layers", experts.dense_layers, "the layers allow", layers - 1);
-  for (const auto* key : {"shared_gate", "shared_mlp"})
-    if (map.is_valid() && experts.shared == 0 &&
-        (key == std::string_view{"shared_gate"} ? experts.shared_gate : experts.shared_mlp > 0))
+  for (const auto& [key, is_set] :
+       {std::pair{"shared_gate", experts.shared_gate}, std::pair{"shared_mlp", experts.shared_mlp > 0}})
+    if (map.is_valid() && is_set && experts.shared == 0)
       map.error(map.value_place(key), fmt::format("'{}' requires shared experts", key),
                 "set their number, such as 'shared: 1'");
   map.finish();

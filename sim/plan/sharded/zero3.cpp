@@ -172,9 +172,9 @@ void Zero3Sync::gather(TaskList& tasks, std::size_t index) {
   if (settings_.offload_param) from_host(tasks, index, Bytes{width_ * model_part.elements / from.size});
   auto last = pack(tasks, index, from.size);
   tasks[last].after.push_back(*gate_);
-  const auto all_gather = [&](double bytes, const char* what) {
+  const auto all_gather = [&](double bytes, const char* words) {
     last = tasks.call({CollectiveKind::all_gather, Bytes{bytes}, from.slot}, from.stream,
-                      fmt::format("part {} {}", index, what), {}, last);
+                      fmt::format("part {} {}", index, words), {}, last);
   };
   const bool is_quantised = settings_.zero_quantized_weights;
   if (from.size > 1) all_gather((is_quantised ? 1 : width_) * model_part.elements, "all-gather");
@@ -370,8 +370,8 @@ TaskId Zero3Sync::reduce_in_int4(TaskList& tasks, const Unit::Gradient& gradient
                           .shape;
   const auto elements = gradient.size.value() / fp32_bytes;
   auto last = after;
-  const auto kernels = [&](const char* what, double traffic, int count) {
-    const auto id = tasks.kernel_on(reductions_, fmt::format("gradient {}", what), Bytes{traffic}, count,
+  const auto kernels = [&](const char* words, double traffic, int count) {
+    const auto id = tasks.kernel_on(reductions_, fmt::format("gradient {}", words), Bytes{traffic}, count,
                                     tasks.gpu().launch_cost * count);
     tasks[id].after.push_back(last);
     last = id;
