@@ -203,12 +203,11 @@ double host_of(const std::vector<Operation>& operations) {
 
 /// The load of one micro-batch with its share of the optimizer's step. Recomputation draws the same mean
 /// power as the forward pass and is left out.
-GpuLoad load_of(const EagerStep& step, OperationTimes& times, const GpuPower& power, Seconds optimizer) {
+GpuLoad load_of(const EagerStep& step, OperationTimes& times, const Gpu& gpu, Seconds optimizer) {
   GpuLoad load{.other = optimizer};
   for (const auto& layer : step.layers)
     for (const auto* pass : {&layer.forward, &layer.backward})
-      for (const auto& operation : *pass)
-        load.add(operation.kind, operation.precision, times.at_full_clocks(operation), power);
+      for (const auto& operation : *pass) load.add(operation, times.at_full_clocks(operation), gpu);
   return load;
 }
 
@@ -334,7 +333,7 @@ void add_layers(ComputeCosts& costs, const Scenario& scenario, const Gpu& gpu, i
   costs.memory.evaluated = memory_of_evaluation(scenario, settings);
   if (gpu.power) {
     const auto of_micro_step = costs.optimizer / scenario.job.accumulate;
-    const auto load = load_of(step, time_of, *gpu.power, of_micro_step);
+    const auto load = load_of(step, time_of, gpu, of_micro_step);
     costs.slowdown = clock_slowdown(*gpu.power, load, waiting);
     if (costs.slowdown > 1) costs.longest_wait = longest_effective_wait(*gpu.power, load);
     time_of.slow_down(costs.slowdown);

@@ -70,7 +70,7 @@ Scenario resolved(ScenarioSpec spec, const FoundFile& scenario_file, Loader& loa
     platform = loader.platform(*platform_file, spec.platform.name);
     loader.price(platform.description, price, data);
   }
-  const auto gpu = loader.gpu(platform.gpu);
+  const auto gpu = loader.gpu_of(platform);
   auto calibration = loader.calibration(platform.calibration);
   Scenario scenario;
   if (const auto& profile = model.model.profile) {
@@ -208,7 +208,7 @@ Platform load_platform(const std::string& name, int ranks, const DataPath& data,
   Loader loader{platform_file, data};
   auto platform = loader.platform(platform_file, stem(platform_file));
   loader.price(platform.description, {}, data);
-  const auto gpu = loader.gpu(platform.gpu);
+  const auto gpu = loader.gpu_of(platform);
   CalibrationSpec measured;
   if (calibration != nullptr) measured = loader.calibration(platform.calibration);
   loader.problems().raise();
@@ -252,12 +252,12 @@ Model load_model(const std::string& name, const DataPath& data) {
 
 namespace {
 
-/// Reads a file that names no other files.
+/// Reads a file that names none but the one that it is based on.
 template <class Read>
 auto load_alone(DataKind kind, const std::string& name, const DataPath& data, const Read& read) {
   const auto file = find_file(kind, name, data, in_file(name));
   Problems problems;
-  const auto root = load_document(file, problems);
+  const auto root = load_with_base(kind, file, Lookup{file, data}, problems);
   Reader reader{root, in_file(file.shown), problems};
   auto value = read(reader, stem(file));
   problems.raise();

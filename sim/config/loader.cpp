@@ -108,7 +108,8 @@ std::vector<std::string> Loader::datasets_of(SampleContent content) {
   for (const auto& name : lookup_.names(DataKind::dataset)) {
     Problems ignored;
     const auto dataset = ignored.attempt([&] {
-      const auto root = load_document(lookup_.find(DataKind::dataset, name, {}), ignored);
+      const auto file = lookup_.find(DataKind::dataset, name, {});
+      const auto root = load_with_base(DataKind::dataset, file, lookup_, ignored);
       Reader reader{root, in_file(name), ignored};
       return read_dataset(reader, name);
     });
@@ -126,6 +127,26 @@ KernelTimesSource Loader::kernel_times(const PlatformSpec& platform, const Calib
         measured.calibration.name, timed_gpu->name, gpu.gpu.name));
   }
   return kernel_times_of_gpus(gpu);
+}
+
+GpuSpec Loader::gpu_of(const PlatformSpec& platform) {
+  auto spec = gpu(platform.gpu);
+  const auto& limit = platform.description.gpu_power_limit;
+  if (!limit) return spec;
+  auto& power = spec.gpu.power;
+  if (!power)
+    problems_.add(platform.power_limit,
+                  fmt::format("'gpu_power_limit' has no effect: it is not known what kernels of '{}' draw",
+                              spec.gpu.name),
+                  "leave it out, or add 'power' to the GPU's file");
+  else if (*limit <= power->idle)
+    problems_.add(platform.power_limit,
+                  fmt::format("the power limit must be more than a GPU draws while it waits, {:.4g} W",
+                              power->idle.value()),
+                  "");
+  else
+    power->limit = *limit;
+  return spec;
 }
 
 KernelTimesSource Loader::kernel_times_of_gpus(const GpuSpec& gpu) {

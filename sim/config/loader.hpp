@@ -48,6 +48,8 @@ class Loader {
   Dataset dataset(const Named& name) { return read_named(DataKind::dataset, name, read_dataset); }
   StorageTier storage(const Named& name) { return read_named(DataKind::storage, name, read_storage); }
   GpuSpec gpu(const Named& name) { return read_named(DataKind::gpu, name, read_gpu); }
+  /// The GPU of a platform, with the power limit that the platform sets.
+  GpuSpec gpu_of(const PlatformSpec& platform);
   CalibrationSpec calibration(const std::optional<Named>& name) {
     return name ? read_named(DataKind::calibration, *name, read_calibration_of_platform) : CalibrationSpec{};
   }
@@ -73,7 +75,7 @@ class Loader {
     const auto file = find(kind, name);
     if (!file) return {};
     return once(kind, *file, name.name, [&](Problems& problems) {
-      const auto root = load_document(*file, problems);
+      const auto root = load_with_base(kind, *file, lookup_, problems);
       Reader reader{root, in_file(file->shown), problems};
       return read(reader, name.name);
     });

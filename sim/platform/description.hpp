@@ -136,6 +136,7 @@ struct PlatformDescription {
   bool nvls = true;
   std::optional<BytesPerSecond> pageable_copy_rate;
   std::optional<Seconds> eager_operation;
+  std::optional<Watts> gpu_power_limit;  ///< empty: that of the GPU's file
 };
 
 /// Builds the platform.

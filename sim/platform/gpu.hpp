@@ -34,17 +34,15 @@ constexpr bool is_data_centre_blackwell(int capability) {
   return capability >= 100 && capability < 110;
 }
 
-/// The power limit of a GPU and the power that kinds of work draw at full clocks. Work that draws more than
-/// the limit makes the GPU lower its clocks.
+/// The power limit of a GPU and the power that it draws at full clocks. Work that draws more than the limit
+/// makes the GPU lower its clocks.
 struct GpuPower {
   Watts limit{};
   Watts idle{};           ///< while waiting, including for other ranks
   Watts communication{};  ///< while only a collective runs
-  Watts product{};        ///< on tensor cores
-  Watts product_fp32{};
-  Watts attention{};
-  Watts convolution{};
-  Watts other{};  ///< memory-bound kernels
+  Watts kernel{};         ///< while a kernel runs, without what its arithmetic draws
+  Watts tensor_cores{};  ///< in addition, by arithmetic on tensor cores at the peak rate of its number format
+  Watts fp32_units{};    ///< in addition, by arithmetic in fp32 at the peak rate
 };
 
 /// A GPU by its datasheet and published measurements.

@@ -11,19 +11,39 @@ namespace {
 
 constexpr auto limit = 700.0;
 
-const GpuPower power{.limit = Watts{limit},
-                     .idle = Watts{130},
-                     .communication = Watts{305},
-                     .product = Watts{900},
-                     .product_fp32 = Watts{710},
-                     .attention = Watts{870},
-                     .convolution = Watts{800},
-                     .other = Watts{500}};
+constexpr double bf16_peak = 1e15;
 
+Gpu limited_gpu() {
+  Gpu gpu;
+  for (auto& peak : gpu.peak) peak = FlopsPerSecond{bf16_peak};
+  gpu.peak[static_cast<std::size_t>(Precision::fp32)] = FlopsPerSecond{1e14};
+  gpu.power = GpuPower{.limit = Watts{limit},
+                       .idle = Watts{130},
+                       .communication = Watts{305},
+                       .kernel = Watts{500},
+                       .tensor_cores = Watts{800},
+                       .fp32_units = Watts{420}};
+  return gpu;
+}
+
+const auto gpu = limited_gpu();
+const auto& power = *gpu.power;
+
+/// @param share of the peak at which it computes
+Operation computing(OperationClass kind, Precision precision, double seconds, double share) {
+  const auto peak = *gpu.peak[static_cast<std::size_t>(precision)];
+  Operation made;
+  made.kind = kind;
+  made.precision = precision;
+  made.flops = Flops{share * seconds * peak.value()};
+  return made;
+}
+
+/// Products that draw 900 W at full clocks, and kernels that draw 500 W. Both in seconds.
 GpuLoad load(double products, double others) {
   GpuLoad made;
-  made.add(OperationClass::product, Precision::bf16, Seconds{products}, power);
-  made.add(OperationClass::elementwise, Precision::fp32, Seconds{others}, power);
+  made.add(computing(OperationClass::product, Precision::bf16, products, 0.5), Seconds{products}, gpu);
+  made.add(computing(OperationClass::elementwise, Precision::bf16, others, 0), Seconds{others}, gpu);
   return made;
 }
 
@@ -65,18 +85,18 @@ TEST_CASE("work below the power limit is not slowed down") {
   CHECK(clock_slowdown(power, load(1, 0), {.communication = 0.3}) > 1);  // 757 W at full clocks
 }
 
-TEST_CASE("each class of kernels has its own power") {
-  const auto alone = [](OperationClass kind, Precision precision) {
+TEST_CASE("arithmetic draws as much energy per operation as at the peak rate") {
+  const auto alone = [](OperationClass kind, Precision precision, double share) {
     GpuLoad made;
-    made.add(kind, precision, Seconds{1}, power);
+    made.add(computing(kind, precision, 2e-3, share), Seconds{2e-3}, gpu);
     return clock_slowdown(power, made, {});
   };
   const auto root = [](double watts) { return Approx(std::sqrt(watts / limit)).epsilon(1e-12); };
-  CHECK(alone(OperationClass::product, Precision::tf32) == root(900));
-  CHECK(alone(OperationClass::product, Precision::fp32) == root(710));
-  CHECK(alone(OperationClass::attention, Precision::bf16) == root(870));
-  CHECK(alone(OperationClass::convolution, Precision::bf16) == root(800));
-  CHECK(alone(OperationClass::normalization, Precision::fp32) == 1);
+  CHECK(alone(OperationClass::product, Precision::tf32, 0.8) == root(500 + 0.8 * 800));
+  CHECK(alone(OperationClass::attention, Precision::bf16, 0.4) == root(500 + 0.4 * 800));
+  CHECK(alone(OperationClass::convolution, Precision::fp16, 0.2) == 1);
+  CHECK(alone(OperationClass::product, Precision::fp32, 0.9) == root(500 + 0.9 * 420));
+  CHECK(alone(OperationClass::normalization, Precision::fp32, 0.9) == 1);
 }
 
 TEST_CASE("a long wait lets kernels run at full clocks until the mean of the window is the limit") {

@@ -32,7 +32,7 @@ class Moved {
     const auto time = datasheet_time(operation, gpu) * scenario_.kernel_costs->factor(operation) *
                       last_wave(operation, gpu);
     GpuLoad load;
-    load.add(operation.kind, operation.precision, time, *gpu.power);
+    load.add(operation, time, gpu);
     return operation.flops / (time * clock_slowdown(*gpu.power, load, {})) /
            *gpu.peak[static_cast<std::size_t>(Precision::bf16)];
   }

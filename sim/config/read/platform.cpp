@@ -157,6 +157,7 @@ PlatformSpec read_platform(Reader& file, const std::string& name) {
   description.gpu = spec.gpu.name;
   spec.calibration = file.maybe("calibration", named);
   read_fields(file, description);
+  if (description.gpu_power_limit) spec.power_limit = file.value_place("gpu_power_limit");
   description.prices = read_prices(file);
   read_hardware(file, spec);
   file.finish();

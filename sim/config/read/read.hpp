@@ -40,7 +40,8 @@ struct PlatformSpec {
   PlatformDescription description;
   Named gpu;
   std::optional<Named> calibration;
-  Where size;  ///< place of the number of GPUs per node
+  Where size;         ///< place of the number of GPUs per node
+  Where power_limit;  ///< place of `gpu_power_limit`
 };
 
 struct ModelSpec {

@@ -36,11 +36,9 @@ FieldTable make_fields(std::type_identity<GpuPower>) {
   return {required(field("limit", &GpuPower::limit, power, "at which clocks are lowered")),
           required(field("idle", &GpuPower::idle, power, "while it waits")),
           required(field("communication", &GpuPower::communication, power, "while only a collective runs")),
-          required(field("product", &GpuPower::product, power, "matrix products on tensor cores")),
-          required(field("product_fp32", &GpuPower::product_fp32, power, "matrix products in fp32")),
-          required(field("attention", &GpuPower::attention, power, "attention")),
-          required(field("convolution", &GpuPower::convolution, power, "convolutions")),
-          required(field("other", &GpuPower::other, power, "memory-bound kernels"))};
+          required(field("kernel", &GpuPower::kernel, power, "any kernel, without its arithmetic")),
+          required(field("tensor_cores", &GpuPower::tensor_cores, power, "in addition, at their peak rate")),
+          required(field("fp32_units", &GpuPower::fp32_units, power, "in addition, at their peak rate"))};
 }
 
 FieldTable make_fields(std::type_identity<Gpu>) {
@@ -173,6 +171,8 @@ FieldTable make_fields(std::type_identity<PlatformDescription>) {
       field("nvls", &File::nvls, boolean, "reductions in NVSwitches, where there are some"),
       field("pageable_copy", &File::pageable_copy_rate, bandwidth, "of copies from pageable memory"),
       field("eager_operation", &File::eager_operation, latency, "CPU time of an eager operation"),
+      field("gpu_power_limit", &File::gpu_power_limit, power,
+            "at which clocks are lowered; default: the GPU's"),
       custom("price", value::Described{"a price, or a list of prices"}, "of a node or a GPU"),
       custom_group<ExchangeRate>("rates", value::Maps{}, "exchange rates of these prices"),
       custom_group<NodeDescription>("node", value::Map{}, "parts of a node; use this key or generate"),
