@@ -95,6 +95,11 @@ MASKED_EFFICIENT_ATTENTION = {
     "causal": ((8, 12, 1024, 64), (4, 12, 2048, 64), (4, 16, 2048, 128)),
     "full": ((128, 12, 197, 64), (16, 16, 384, 64), (8, 12, 512, 64)),
 }
+# (batch, heads, seq, head_dim) of several sequences, of which each multiprocessor has many blocks
+MANY_SEQUENCES = ((2, 32, 2048, 128), (4, 32, 2048, 128), (8, 32, 2048, 128), (2, 32, 4096, 128), (4, 32, 4096, 128),
+                  (8, 16, 4096, 128), (2, 16, 8192, 128), (2, 32, 8192, 128), (4, 32, 8192, 128), (8, 16, 1024, 128),
+                  (16, 32, 1024, 128), (32, 32, 512, 128), (16, 40, 2048, 128), (4, 16, 4096, 64), (16, 16, 1024, 64),
+                  (32, 16, 512, 64), (8, 32, 2048, 64))
 # (batch, seq, head_dim) of attention by matrix products
 PRODUCT_ATTENTION = ((96, 1024, 64), (64, 2048, 128), (192, 384, 64), (768, 197, 64),
                      (768, 512, 64), (192, 512, 64), (1536, 128, 64), (384, 256, 64), (32, 1024, 128), (32, 4096, 128), (16, 2048, 128), (24, 2048, 64),
@@ -202,7 +207,7 @@ def grouped_products() -> list[tuple]:
 
 def attentions() -> list[tuple]:
     fused = [("bf16", how, mask, *shape) for how in ("flash", "cudnn") for mask in MASKS
-             for shape in FUSED_ATTENTION + OTHER_HEADS + FEW_HEADS + LONG_ATTENTION]
+             for shape in FUSED_ATTENTION + OTHER_HEADS + FEW_HEADS + LONG_ATTENTION + MANY_SEQUENCES]
     fused += [("bf16", "cudnn", mask, *shape) for mask in MASKS for shape in MASKED_FUSED_ATTENTION[mask]]
     efficient = [(number, "efficient", mask, *shape) for number in ("fp32", "tf32", "bf16") for mask in MASKS
                  for shape in EFFICIENT_ATTENTION]
