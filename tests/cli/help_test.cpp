@@ -4,10 +4,14 @@
 #include <cstdlib>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "cli/shell/topics.hpp"
+#include "sim/base/text.hpp"
 #include "tests/cli/program.hpp"
 
+using namespace gradway;
 using namespace gradway::testing;
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
@@ -92,6 +96,25 @@ TEST_CASE("topics agree with the tables of the parser", "[cli][help]") {
   CHECK_THAT(run_gradway({"help", "exit-status"}).output, StartsWith("  0  done\n  1  a bug in gradway\n"));
   CHECK_THAT(run_gradway({"help", "layouts"}).output,
              Contains("\nparallel.tensor: 1 to 1048576; 1 if left out\n"));
+}
+
+TEST_CASE("words of the output are explained, and words of other programs lead to those of gradway",
+          "[cli][help]") {
+  CHECK_THAT(run_gradway({"help", "MFU"}).output, StartsWith("model FLOPs utilisation: "));
+  const auto terms = run_gradway({"help", "terms"}).output;
+  for (const auto& row : cli::typed_words("term"))
+    CHECK_THAT(terms, Contains(fmt::format("\n  {} ", row.word(0))));
+  CHECK_THAT(run_gradway({"help", "hang"}).errors, Contains("hint: did you mean 'diagnose'?"));
+  for (const auto& row : cli::typed_words("synonym")) {
+    const auto hint = run_gradway({"help", std::string{row.word(0)}}).errors;
+    CAPTURE(hint);
+    const auto rows = cli::typed_words("synonym", row.word(0));
+    CHECK(std::ranges::any_of(rows, [&](const auto& other) {
+      return contains(hint, fmt::format("did you mean '{}'?", other.word(1)));
+    }));
+  }
+  const auto keys = run_gradway({"list", "keys"}).output;
+  for (const auto& row : cli::typed_words("option")) CHECK_THAT(keys, Contains(std::string{row.word(1)}));
 }
 
 TEST_CASE("the manual page has every command and option, and roff understands it", "[cli][help]") {
