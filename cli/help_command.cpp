@@ -12,6 +12,7 @@
 #include "cli/shell/help.hpp"
 #include "cli/shell/topics.hpp"
 #include "sim/base/nearest.hpp"
+#include "sim/report/format/text.hpp"
 
 namespace gradway::cli {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 /// Near names, else all topics and commands: the codes of warnings are too many to list.
 std::string topic_hint(const std::string& asked) {
   const auto names = help_topics();
-  if (!near_names(asked, names).empty()) return suggestion(asked, names);
+  if (!near_names(asked, names).empty()) return suggestion_with_synonyms(asked, names);
   std::vector<std::string> listed;
   for (const auto& topic : topics()) listed.emplace_back(topic.name);
   for (const auto& command : commands()) {  // "sweep" is both
@@ -39,6 +40,11 @@ Status help(const std::string& asked, const CLI::App& program, const CommandCont
     write_warning(context.results, *row, context.style);
     return Status::done;
   }
+  if (const auto rows = typed_words("term", asked); !rows.empty()) {
+    for (const auto& line : report::wrap(rows.front().value("meaning"), context.style.width))
+      context.results << line << '\n';
+    return Status::done;
+  }
   const auto known = commands();
   const auto command = std::ranges::find(known, asked, &Command::name);
   if (command == known.end())
@@ -56,6 +62,7 @@ std::vector<std::string> help_topics() {
     if (std::ranges::find(names, command.name) == names.end()) names.emplace_back(command.name);
   }
   for (const auto& warning : warning_table::rows) names.emplace_back(warning.code);
+  for (const auto& row : typed_words("term")) names.emplace_back(row.word(0));
   return names;
 }
 

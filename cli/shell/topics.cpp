@@ -21,7 +21,8 @@ namespace gradway {
 
 namespace tables {
 extern const std::string_view topics;
-}
+extern const std::string_view typed_words;
+}  // namespace tables
 
 namespace cli {
 namespace {
@@ -65,14 +66,28 @@ void write_strategies(std::ostream& out, const report::Style& style) {
   write_keys_of("strategy.", out, style);
 }
 
-void write_warnings(std::ostream& out, const report::Style& style) {
+/// Words with their meanings beside them.
+void write_meanings(const std::vector<std::pair<std::string_view, std::string_view>>& words,
+                    std::ostream& out, const report::Style& style) {
   std::size_t longest = 0;
-  for (const auto& row : warning_table::rows) longest = std::max(longest, row.code.size());
-  for (const auto& row : warning_table::rows) {
-    const auto lines = report::wrap(row.meaning, std::max(style.width, longest + 24) - longest - 4);
-    out << fmt::format("  {:<{}}  {}\n", row.code, longest, lines.front());
+  for (const auto& [word, meaning] : words) longest = std::max(longest, word.size());
+  for (const auto& [word, meaning] : words) {
+    const auto lines = report::wrap(meaning, std::max(style.width, longest + 24) - longest - 4);
+    out << fmt::format("  {:<{}}  {}\n", word, longest, lines.front());
     for (std::size_t i = 1; i < lines.size(); ++i) out << std::string(longest + 4, ' ') << lines[i] << '\n';
   }
+}
+
+void write_warnings(std::ostream& out, const report::Style& style) {
+  std::vector<std::pair<std::string_view, std::string_view>> words;
+  for (const auto& row : warning_table::rows) words.emplace_back(row.code, row.meaning);
+  write_meanings(words, out, style);
+}
+
+void write_terms(std::ostream& out, const report::Style& style) {
+  std::vector<std::pair<std::string_view, std::string_view>> words;
+  for (const auto& row : typed_words("term")) words.emplace_back(row.word(0), row.value("meaning"));
+  write_meanings(words, out, style);
 }
 
 void write_exit_status(std::ostream& out, const report::Style&) {
@@ -83,6 +98,14 @@ void write_exit_status(std::ostream& out, const report::Style&) {
 }
 
 }  // namespace
+
+std::vector<TextRow> typed_words(std::string_view kind, std::string_view word) {
+  auto rows = rows_in(tables::typed_words);
+  std::erase_if(rows, [&](const TextRow& row) {
+    return row.kind != kind || (!word.empty() && row.word(0) != lower_case(word));
+  });
+  return rows;
+}
 
 void Topic::write(std::ostream& out, const report::Style& style) const {
   out << text_of(name);
@@ -99,6 +122,7 @@ std::span<const Topic> topics() {
       Topic{"strategies", "DDP, FSDP, ZeRO and their keys", write_strategies},
       Topic{"layouts", "tensor, pipeline, context and expert parallelism", write_layouts},
       Topic{"sweep", "many settings in one run"},
+      Topic{"terms", "words of the output; 'gradway help WORD' explains one", write_terms},
       Topic{"warnings", "codes of warnings; 'gradway help CODE' explains one", write_warnings},
       Topic{"exit-status", "exit status of gradway", write_exit_status},
   };

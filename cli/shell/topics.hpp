@@ -4,7 +4,9 @@
 #include <iosfwd>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "sim/base/rows.hpp"
 #include "sim/base/warning_table.hpp"
 #include "sim/report/format/style.hpp"
 
@@ -22,6 +24,9 @@ struct Topic {
 };
 
 std::span<const Topic> topics();
+
+/// Rows of typed_words.txt of this kind, and for this word in any case if one is given.
+std::vector<TextRow> typed_words(std::string_view kind, std::string_view word = {});
 
 /// What `gradway help CODE` says of a warning.
 void write_warning(std::ostream& out, const WarningRow& warning, const report::Style& style);

@@ -14,6 +14,7 @@
 #include "cli/shell/argument_words.hpp"
 #include "cli/shell/help.hpp"
 #include "cli/shell/program_digest.hpp"
+#include "cli/shell/topics.hpp"
 #include "sim/base/nearest.hpp"
 
 namespace gradway::cli {
@@ -42,60 +43,17 @@ std::string see_help(const CLI::App& app) {
   return fmt::format("see '{} --help'", typed_name(app));
 }
 
-/// An option of other programs, and the key that gradway has instead.
-struct OptionOfOtherProgram {
-  std::string_view name;
-  std::string_view key;
-  std::string_view remark{};
-};
-constexpr std::array options_of_other_programs{
-    OptionOfOtherProgram{"--gpus", "job.gpus"},
-    OptionOfOtherProgram{"--num-gpus", "job.gpus"},
-    OptionOfOtherProgram{"--world-size", "job.gpus"},
-    OptionOfOtherProgram{"--nodes", "job.gpus", "; nodes follow from it and the platform"},
-    OptionOfOtherProgram{"--nnodes", "job.gpus", "; nodes follow from it and the platform"},
-    OptionOfOtherProgram{"--num-nodes", "job.gpus", "; nodes follow from it and the platform"},
-    OptionOfOtherProgram{"--batch", "job.batch_per_gpu"},
-    OptionOfOtherProgram{"--batch-size", "job.batch_per_gpu"},
-    OptionOfOtherProgram{"--micro-batch-size", "job.batch_per_gpu"},
-    OptionOfOtherProgram{"--global-batch", "job.global_batch"},
-    OptionOfOtherProgram{"--global-batch-size", "job.global_batch"},
-    OptionOfOtherProgram{"--accumulate", "job.accumulate"},
-    OptionOfOtherProgram{"--gradient-accumulation-steps", "job.accumulate"},
-    OptionOfOtherProgram{"--sequence", "job.sequence"},
-    OptionOfOtherProgram{"--seq-len", "job.sequence"},
-    OptionOfOtherProgram{"--seq-length", "job.sequence"},
-    OptionOfOtherProgram{"--precision", "job.precision"},
-    OptionOfOtherProgram{"--compile", "job.compile"},
-    OptionOfOtherProgram{"--recompute", "job.recompute"},
-    OptionOfOtherProgram{"--strategy", "strategy.kind"},
-    OptionOfOtherProgram{"--framework", "job.framework"},
-    OptionOfOtherProgram{"--optimizer", "optimizer"},
-    OptionOfOtherProgram{"--tp", "parallel.tensor"},
-    OptionOfOtherProgram{"--pp", "parallel.pipeline"},
-    OptionOfOtherProgram{"--cp", "parallel.context"},
-    OptionOfOtherProgram{"--ep", "parallel.expert"}};
-
-/// What other programs, and people, call a command, a list or a topic of help.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> synonyms{{{"simulate", "run"},
-                                                                                 {"predict", "run"},
-                                                                                 {"estimate", "run"},
-                                                                                 {"instances", "platforms"},
-                                                                                 {"ddp", "strategies"},
-                                                                                 {"fsdp", "strategies"},
-                                                                                 {"hsdp", "strategies"},
-                                                                                 {"zero", "strategies"}}};
-
 /// Hint for an option that the command does not have.
 std::string hint_for_option(const CLI::App& app, std::string_view name) {
   const auto names = option_names(app);
-  const auto row = std::ranges::find(options_of_other_programs, name, &OptionOfOtherProgram::name);
+  const auto rows = typed_words("option", name);
   const bool sets = std::ranges::find(names, "--set") != names.end();
-  if (row == options_of_other_programs.end() || !sets) return suggestion(name, names);
-  const auto short_hand = fmt::format("--{}", row->key.substr(row->key.find('.') + 1));
+  if (rows.empty() || !sets) return suggestion(name, names);
+  const auto key = rows.front().word(1);
+  const auto short_hand = fmt::format("--{}", key.substr(key.find('.') + 1));
   const bool is_short = std::ranges::find(names, short_hand) != names.end();
-  return fmt::format("write '{}'{}", is_short ? short_hand + " N" : fmt::format("--set {}=VALUE", row->key),
-                     row->remark);
+  return fmt::format("write '{}'{}", is_short ? short_hand + " N" : fmt::format("--set {}=VALUE", key),
+                     rows.front().value("remark"));
 }
 
 /// Hint for a word that no argument takes: a name without its option, or values after a space.
@@ -207,9 +165,9 @@ bool needs(std::string_view command, std::span<const char* const> words) {
 }  // namespace
 
 std::string suggestion_with_synonyms(const std::string& word, const std::vector<std::string>& known) {
-  for (const auto& [synonym, meant] : synonyms)
-    if (word == synonym && std::ranges::find(known, meant) != known.end())
-      return fmt::format("did you mean '{}'?", meant);
+  for (const auto& row : typed_words("synonym", word))
+    if (std::ranges::find(known, row.word(1)) != known.end())
+      return fmt::format("did you mean '{}'?", row.word(1));
   return suggestion(word, known);
 }
 

@@ -27,8 +27,8 @@ void write_row(std::ostream& out, std::string_view name, const std::string& valu
 }
 
 std::string throughput_text(const PublishedStep& step) {
-  return step.tokens > 0 ? fmt::format("{:.4g} tokens/s", step.samples * step.tokens)
-                         : fmt::format("{:.4g} samples/s", step.samples);
+  return step.tokens > 0 ? digits_text(step.samples * step.tokens, 4) + " tokens/s"
+                         : digits_text(step.samples, 4) + " samples/s";
 }
 
 /// Steps that the shipped cases have of this GPU.

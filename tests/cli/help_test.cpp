@@ -2,12 +2,15 @@
 // Topics, the manual page and completions: all follow the tables that the parser reads.
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <sstream>
 
 #include <catch2/catch.hpp>
 
+#include "sim/base/rows.hpp"
 #include "tests/cli/program.hpp"
 
+using namespace gradway;
 using namespace gradway::testing;
 using Catch::Matchers::Contains;
 using Catch::Matchers::StartsWith;
@@ -47,10 +50,11 @@ bool is_here(const std::string& program) {
 
 }  // namespace
 
-TEST_CASE("every topic and command has its help", "[cli][help]") {
+TEST_CASE("every topic, command and word has its help", "[cli][help]") {
   const auto all = run_gradway({"help"});
   CHECK(all.output == run_gradway({"--help"}).output);
   const auto warnings = run_gradway({"help", "warnings"}).output;
+  const auto terms = run_gradway({"help", "terms"}).output;
   const auto topics = completed({"help", ""});
   CHECK(topics.size() > 20);
   for (const auto& topic : topics) {
@@ -58,9 +62,11 @@ TEST_CASE("every topic and command has its help", "[cli][help]") {
     const auto help = run_gradway({"help", topic});
     CHECK(help.status == 0);
     CHECK(help.errors.empty());
-    CHECK(help.output.size() > 80);
+    const auto line = "\n  " + topic + " ";
+    const bool is_term = terms.find(line) != std::string::npos;
+    CHECK(help.output.size() > (is_term ? 40 : 80));
     const bool is_warning = help.output.find("\n  what to do ") != std::string::npos;
-    CHECK_THAT(is_warning ? warnings : all.output, Contains("\n  " + topic + " "));
+    CHECK_THAT(is_warning ? warnings : is_term ? terms : all.output, Contains(line));
   }
   CHECK(run_gradway({"help", "run"}).output == run_gradway({"run", "--help"}).output);
 }
@@ -92,6 +98,26 @@ TEST_CASE("topics agree with the tables of the parser", "[cli][help]") {
   CHECK_THAT(run_gradway({"help", "exit-status"}).output, StartsWith("  0  done\n  1  a bug in gradway\n"));
   CHECK_THAT(run_gradway({"help", "layouts"}).output,
              Contains("\nparallel.tensor: 1 to 1048576; 1 if left out\n"));
+}
+
+TEST_CASE("words of the output are explained, and words of other programs lead to those of gradway",
+          "[cli][help]") {
+  CHECK_THAT(run_gradway({"help", "MFU"}).output, StartsWith("model FLOPs utilisation: "));
+  std::ifstream file{std::string{GRADWAY_SOURCE_DIR} + "/cli/shell/typed_words.txt"};
+  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  const auto terms = run_gradway({"help", "terms"}).output;
+  const auto keys = run_gradway({"list", "keys"}).output;
+  int rows = 0;
+  for (const auto& row : rows_in(text)) {
+    const std::string word{row.word(0)};
+    CAPTURE(row.kind, word);
+    ++rows;
+    if (row.kind == "term") CHECK_THAT(terms, Contains("\n  " + word + " "));
+    if (row.kind == "option") CHECK_THAT(keys, Contains(std::string{row.word(1)}));
+    if (row.kind == "synonym") CHECK_THAT(run_gradway({"help", word}).errors, Contains("did you mean '"));
+  }
+  CHECK(rows > 60);
+  CHECK_THAT(run_gradway({"help", "hang"}).errors, Contains("hint: did you mean 'diagnose'?"));
 }
 
 TEST_CASE("the manual page has every command and option, and roff understands it", "[cli][help]") {

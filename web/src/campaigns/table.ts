@@ -39,7 +39,7 @@ export function pointsTable(all: CampaignPoints): Table {
   return {
     caption: 'All campaigns',
     columns: [
-      ...vary.map(({ key }) => ({ name: key })),
+      ...vary.map(({ key }) => ({ name: key === 'job.gpus' ? 'GPUs' : key })),
       ...(hasLayouts ? [{ name: 'layout' }] : []),
       ...['takes', '90 % interval', 'costs', '90 % interval', 'goodput'].map((name) => ({ name, number: true })),
       ...(known(limits.deadline_s) ? [{ name: `in ${spanText(limits.deadline_s)}` }] : []),

@@ -94,7 +94,7 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
         })),
         label: {
           show: true,
-          position: [15, -9],
+          position: [9, -19], // above the whiskers
           color: colours.text,
           fontSize: 12,
           formatter: ({ dataIndex }: { dataIndex: number }) => labelOf(shown[dataIndex]!, name, width),

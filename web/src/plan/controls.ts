@@ -13,10 +13,10 @@ export interface Controls {
 }
 
 const frameworkNames: Record<string, string> = { pytorch: 'PyTorch (torchtitan)', megatron: 'Megatron-LM' };
-const other = 'Other';
+const others = ['Other clouds', 'Without a price'];
 const vendors: [start: string, name: string][] = [['aws-', 'AWS'], ['azure-', 'Azure'], ['gcp-', 'Google Cloud'], ['oci-', 'Oracle']];
 
-const vendorOf = (platform: string): string => vendors.find(([start]) => platform.startsWith(start))?.[1] ?? other;
+const vendorOf = ({ name, cost_usd_per_hour: cost }: ListedPlatform): string => vendors.find(([start]) => name.startsWith(start))?.[1] ?? others[known(cost) ? 0 : 1]!;
 
 /** "8 × h100-sxm, 55.04 USD/h" */
 const describe = ({ gpu, gpus_per_node: gpus, cost_usd_per_hour: cost }: ListedPlatform): string =>
@@ -83,8 +83,8 @@ export function controls({ plan }: PlanDocument, change: (changed: Partial<Choic
     const chosen = new Set(listOf(platforms));
     for (const { box, platform } of boxes) box.checked = chosen.has(platform.name);
   });
-  const groups = [...vendors.map(([, name]) => name), other].map((vendor) => {
-    const rows = boxes.filter(({ platform }) => vendorOf(platform.name) === vendor).map(({ row }) => row);
+  const groups = [...vendors.map(([, name]) => name), ...others].map((vendor) => {
+    const rows = boxes.filter(({ platform }) => vendorOf(platform) === vendor).map(({ row }) => row);
     return rows.length > 0 && h('fieldset', {}, h('legend', {}, vendor), ...rows);
   });
 
