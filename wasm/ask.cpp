@@ -128,8 +128,7 @@ extern "C" {
   state().overrides.push_back({state().take(), std::move(value)});
 }
 
-/// The run has the largest batch that fits, and the answer what makes the job fit as written, as with
-/// `gradway run --fit`.
+/// The answer has what fits, and the run the largest batch, as with `gradway run --fit`.
 [[clang::export_name("gradway_fit")]] void gradway_fit() {
   state().with_fit = true;
 }

@@ -112,6 +112,7 @@ ScenarioStrategy = TypedDict("ScenarioStrategy", {
     "timed": Literal["back_to_back", "one_by_one"],
     "wrap": str,
     "reshard_after_forward": 'bool | int',
+    "megatron_fsdp": bool,
     "forward_prefetch": 'int | bool',
     "backward_prefetch": 'int | Literal["pre", "post", "none"]',
     "cpu_offload": bool,

@@ -203,4 +203,20 @@ std::string recomputed_modules(TrainerSettings& settings) {
   return words == "core_attn" ? "" : fmt::format("'{}'", words);
 }
 
+void read_megatron_fsdp(TrainerSettings& settings, DraftedKeys& keys, std::string_view precision) {
+  const auto sharding = settings.text("data_parallel_sharding_strategy").value_or("optim_grads_params");
+  const auto gradients = settings.text("megatron_fsdp_main_grads_dtype").value_or("auto");
+  if (sharding == "no_shard") keys.put("strategy.shard_optimizer", "false");
+  if (!sharding.starts_with("optim_grads")) return;
+  if (keys.has("strategy.fp8_param_gather"))
+    settings.note("fp8_param_gather", "gradway's Megatron-FSDP gathers parameters in 16 bits");
+  keys.put("parallel.replicate", keys.value("strategy.instances"));
+  keys.remove_group("strategy.");
+  keys.put("strategy.kind", "fsdp");
+  keys.put("strategy.megatron_fsdp", "true");
+  if (sharding == "optim_grads") keys.put("strategy.reshard_after_forward", "false");
+  if (precision != "fp32") keys.put("strategy.param_dtype", precision);
+  if (gradients != "auto") keys.put("strategy.reduce_dtype", gradients);
+}
+
 }  // namespace gradway

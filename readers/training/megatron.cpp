@@ -284,6 +284,7 @@ class Megatron {
     const bool in_bf16 = flag("grad_reduce_in_bf16");
     const bool in_half = precision_ == "bf16" ? in_bf16 : precision_ == "fp16" && !in_fp32;
     if (in_half) keys_.put("strategy.grad_reduce_dtype", precision_);
+    if (flag("use_megatron_fsdp")) read_megatron_fsdp(settings_, keys_, precision_);
   }
 
   void read_optimizer() {

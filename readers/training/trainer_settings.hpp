@@ -155,6 +155,9 @@ bool reads_fp4(TrainerSettings& settings);
 /// What Megatron's selective recomputation recomputes, as job.recompute_modules; empty: its default.
 std::string recomputed_modules(TrainerSettings& settings);
 
+/// Makes the strategy Megatron-FSDP, whose gradients have the format of the parameters by default.
+void read_megatron_fsdp(TrainerSettings& settings, DraftedKeys& keys, std::string_view precision);
+
 /// Which of Megatron's fused kernels run, a word of `job.fusions`; empty: all.
 std::string fusions_word(TrainerSettings& settings);
 

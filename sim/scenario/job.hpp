@@ -85,6 +85,7 @@ struct Fsdp {
   bool init_on_gpu = false;     ///< each GPU has the whole model until it is sharded
   int replicate = 1;            ///< HSDP: number of replicas of the sharded group
   bool cpu_offload = false;     ///< CPUOffloadPolicy: shards, gradients and states are in host memory
+  bool megatron_fsdp = false;   ///< NVIDIA's megatron_fsdp instead of PyTorch's fully_shard
   bool fp8_all_gather = false;  ///< torchao's enable_fsdp_float8_all_gather, with precomputed scales
   auto operator<=>(const Fsdp&) const = default;
 };

@@ -106,6 +106,7 @@ export interface ScenarioStrategy {
   timed?: 'back_to_back' | 'one_by_one';
   wrap?: string;
   reshard_after_forward?: boolean | number;
+  megatron_fsdp?: boolean;
   forward_prefetch?: number | boolean;
   backward_prefetch?: number | 'pre' | 'post' | 'none';
   cpu_offload?: boolean;
