@@ -48,6 +48,7 @@ ScenarioJob = TypedDict("ScenarioJob", {
     "document_length": int,
     "recompute_every": int,
     "recompute_offload": bool,
+    "offload_activations": str,
     "loss_chunk": int,
     "finetune": Literal["full", "lora", "qlora"],
     "lora_rank": int,

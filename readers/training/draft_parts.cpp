@@ -189,12 +189,6 @@ std::string recomputed_modules(TrainerSettings& settings) {
   std::string given;
   for (const auto& module : settings.words("recompute_modules")) given += module.text + ' ';
   if (given.empty()) return "";
-  for (const auto& module : settings.words("offload_modules")) {
-    if (trimmed(module.text).find("core_attn") == std::string_view::npos) continue;
-    settings.note("offload_modules",
-                  "gradway computes the core of attention again, and keeps other activations");
-    given += "core_attn";
-  }
   const auto [modules, unknown] = read_recomputed_modules(given);
   if (!unknown.empty())
     settings.problem(settings.where("recompute_modules"),
@@ -217,6 +211,19 @@ void read_megatron_fsdp(TrainerSettings& settings, DraftedKeys& keys, std::strin
   if (sharding == "optim_grads") keys.put("strategy.reshard_after_forward", "false");
   if (precision != "fp32") keys.put("strategy.param_dtype", precision);
   if (gradients != "auto") keys.put("strategy.reduce_dtype", gradients);
+}
+
+std::string offloaded_modules(TrainerSettings& settings) {
+  const bool offloads = settings.boolean("fine_grained_activation_offloading").value_or(false);
+  std::string known;
+  for (const auto& module : settings.words("offload_modules")) {
+    const auto [modules, unknown] = read_offloaded_modules(module.text);
+    if (!unknown.empty())
+      settings.note("offload_modules", fmt::format("gradway does not offload '{}'", unknown));
+    known += in_words(modules) + ' ';
+  }
+  const auto words = in_words(read_offloaded_modules(known).modules);
+  return offloads && !words.empty() ? fmt::format("'{}'", words) : "";
 }
 
 }  // namespace gradway

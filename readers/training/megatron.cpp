@@ -274,6 +274,7 @@ class Megatron {
       settings_.note("recompute_num_layers", "gradway recomputes each block from its own input");
     const auto modules = recomputed_modules(settings_);
     if (granularity == "selective") keys_.put("job.recompute_modules", modules);
+    if (granularity != "full") keys_.put("job.offload_activations", offloaded_modules(settings_));
   }
 
   void read_strategy() {

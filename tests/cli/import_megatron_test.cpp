@@ -198,8 +198,10 @@ TEST_CASE("Megatron-LM's arguments become keys of the scenario", "[cli][import]"
       {"--recompute-activations", "  recompute: selective\n"},
       {"--recompute-granularity selective --recompute-modules moe_act layernorm",
        "  recompute_modules: 'layernorm, moe_act'\n"},
-      {"--recompute-granularity selective --recompute-modules [mlp] --offload-modules core_attn moe_act",
-       "  recompute_modules: 'core_attn, mlp'\n"},
+      {"--recompute-granularity selective --recompute-modules [mlp]", "  recompute_modules: 'mlp'\n"},
+      {"--fine-grained-activation-offloading --offload-modules [core_attn attn_proj]",
+       "  offload_activations: 'core_attn, attn_proj'\n"},
+      {"--offload-modules core_attn", "  framework: megatron\n  clip_grad_norm"},
       {"--bf16 --use-megatron-fsdp --overlap-param-gather --num-distributed-optimizer-instances 2",
        "strategy:\n  kind: fsdp\n  megatron_fsdp: true\n  param_dtype: bf16\nparallel:\n  replicate: 2\n"},
       {"--bf16 --use-megatron-fsdp --data-parallel-sharding-strategy optim_grads "
@@ -286,6 +288,8 @@ TEST_CASE("arguments of Megatron-LM that gradway cannot simulate are listed", "[
       {"--defer-embedding-wgrad-compute",
        "defer_embedding_wgrad_compute true: gradway multiplies for the output layer's weight gradient at "
        "once, and keeps no gradients of logits\n"},
+      {"--fine-grained-activation-offloading --offload-modules fused_group_mlp",
+       "offload_modules \"fused_group_mlp\": gradway does not offload 'fused_group_mlp'\n"},
       {"--transformer-impl local",
        "transformer_impl \"local\": gradway has Transformer Engine's kernels for all layers but attention\n"},
       {"--optimizer adafactor",

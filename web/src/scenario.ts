@@ -42,6 +42,7 @@ export interface ScenarioJob {
   document_length?: number;
   recompute_every?: number;
   recompute_offload?: boolean;
+  offload_activations?: string;
   loss_chunk?: number;
   finetune?: 'full' | 'lora' | 'qlora';
   lora_rank?: number;

@@ -33,6 +33,11 @@ class ArgumentList {
         text_.put("recompute_modules", modules);
       }
     }
+    if (auto modules = job_.offload_activations; !modules.empty() && modules != "all") {
+      std::erase(modules, ',');
+      text_.put("fine_grained_activation_offloading", "true");
+      text_.put("offload_modules", modules);
+    }
     if (runs_blocks_again(job_.recompute)) {
       text_.put("recompute_granularity", "full");
       text_.put("recompute_method", "uniform");
