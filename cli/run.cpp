@@ -11,7 +11,6 @@
 #include "cli/shell/progress.hpp"
 #include "cli/shell/what_if.hpp"
 #include "observe/measured/measured_step.hpp"
-#include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/config/scenario_yaml.hpp"
 #include "sim/files/compressed_file.hpp"
@@ -46,24 +45,6 @@ struct RunArguments {
   std::string measured;
 };
 
-/// Takes the largest batch. Of a job that does not fit as written, answers what would make it fit, and leaves
-/// the batch as it is if no batch fits.
-void answer_fit(Scenario& scenario, const std::string& engine, report::RunQuestions& questions) {
-  if (trains(scenario.job.strategy) && knows_memory(scenario)) {
-    const auto measured = ask(scenario, {.engine = engine}).measured;
-    if (!fits(scenario, measured.memory)) {
-      questions.step_as_written = measured.metrics.step_time;
-      questions.changes_to_fit = changes_to_fit(scenario, measured.memory.nccl, engine, hardware_threads());
-    }
-  }
-  try {
-    questions.largest_batch = largest_batch(scenario);
-    scenario.job.batch_per_gpu = questions.largest_batch->batch;
-  } catch (const ConfigError&) {
-    if (questions.changes_to_fit.empty()) throw;
-  }
-}
-
 /// @param questions gets the largest batch if `--fit` is given; then the run has this batch. It also gets the
 /// ways of a dataset that is staged
 Run simulated(const RunArguments& arguments, const std::vector<Override>& overrides, const DataPath& data,
@@ -76,7 +57,7 @@ Run simulated(const RunArguments& arguments, const std::vector<Override>& overri
   check_goal(questions.goal, arguments.training, scenario);
   if (arguments.fit) {
     report_progress(on_progress, "searching for the largest batch and for what makes the job fit");
-    answer_fit(scenario, arguments.engine, questions);
+    questions.fit = take_what_fits(scenario, arguments.engine, hardware_threads());
   }
   auto run = ask(std::move(scenario), {.engine = arguments.engine,
                                        .fold = arguments.no_folding ? FoldRanks::no : FoldRanks::yes,
@@ -127,8 +108,8 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
     };
     std::optional<report::WhatIfFiles> what_if;
     if (arguments.what_if) {
-      if (questions.largest_batch)
-        overrides.push_back({"job.batch_per_gpu", fmt::format("{}", questions.largest_batch->batch)});
+      if (const auto& largest = questions.fit.largest_batch)
+        overrides.push_back({"job.batch_per_gpu", fmt::format("{}", largest->batch)});
       what_if = what_if_files(arguments.scenario, overrides, data);
     }
     const auto write_page = [&](std::ostream& out) {

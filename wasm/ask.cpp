@@ -18,7 +18,7 @@
 #include "sim/report/page/run_document.hpp"
 #include "sim/report/run/json.hpp"
 #include "sim/study/ask/ask.hpp"
-#include "sim/study/search/largest_batch.hpp"
+#include "sim/study/explain/explain.hpp"
 #include "wasm/given_files.hpp"
 
 namespace {
@@ -29,7 +29,7 @@ struct State {
   std::vector<std::string> texts;
   std::vector<std::filesystem::path> roots;  ///< data folders before the installed data
   std::vector<Override> overrides;
-  bool with_largest_batch = false;
+  bool with_fit = false;
   std::string answer;
 
   DataPath data() const {
@@ -59,10 +59,7 @@ struct Answered {
 Answered answered(const std::string& name) {
   auto scenario = load_scenario(name, state().overrides, state().data());
   report::RunQuestions questions;
-  if (state().with_largest_batch) {
-    questions.largest_batch = largest_batch(scenario);
-    scenario.job.batch_per_gpu = questions.largest_batch->batch;
-  }
+  if (state().with_fit) questions.fit = take_what_fits(scenario, "auto", 1);
   auto run = ask(std::move(scenario));
   if (run.scenario.job.input.staged_from) questions.ways_in = ways_in(run.scenario, "auto", 1);
   return {std::move(run), std::move(questions)};
@@ -131,9 +128,9 @@ extern "C" {
   state().overrides.push_back({state().take(), std::move(value)});
 }
 
-/// The run has the largest batch that fits, as with `gradway run --fit`.
+/// The answer has what fits, and the run the largest batch, as with `gradway run --fit`.
 [[clang::export_name("gradway_fit")]] void gradway_fit() {
-  state().with_largest_batch = true;
+  state().with_fit = true;
 }
 
 /// Runs the scenario of this name, or file. @return exit status of `gradway run`; the answer is report.json,

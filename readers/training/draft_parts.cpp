@@ -189,18 +189,41 @@ std::string recomputed_modules(TrainerSettings& settings) {
   std::string given;
   for (const auto& module : settings.words("recompute_modules")) given += module.text + ' ';
   if (given.empty()) return "";
-  for (const auto& module : settings.words("offload_modules")) {
-    if (trimmed(module.text).find("core_attn") == std::string_view::npos) continue;
-    settings.note("offload_modules",
-                  "gradway computes the core of attention again, and keeps other activations");
-    given += "core_attn";
-  }
   const auto [modules, unknown] = read_recomputed_modules(given);
   if (!unknown.empty())
     settings.problem(settings.where("recompute_modules"),
                      fmt::format("gradway does not recompute '{}'", unknown), "leave it out");
   const auto words = in_words(modules);
   return words == "core_attn" ? "" : fmt::format("'{}'", words);
+}
+
+void read_megatron_fsdp(TrainerSettings& settings, DraftedKeys& keys, std::string_view precision) {
+  const auto sharding = settings.text("data_parallel_sharding_strategy").value_or("optim_grads_params");
+  const auto gradients = settings.text("megatron_fsdp_main_grads_dtype").value_or("auto");
+  if (sharding == "no_shard") keys.put("strategy.shard_optimizer", "false");
+  if (!sharding.starts_with("optim_grads")) return;
+  if (keys.has("strategy.fp8_param_gather"))
+    settings.note("fp8_param_gather", "gradway's Megatron-FSDP gathers parameters in 16 bits");
+  keys.put("parallel.replicate", keys.value("strategy.instances"));
+  keys.remove_group("strategy.");
+  keys.put("strategy.kind", "fsdp");
+  keys.put("strategy.megatron_fsdp", "true");
+  if (sharding == "optim_grads") keys.put("strategy.reshard_after_forward", "false");
+  if (precision != "fp32") keys.put("strategy.param_dtype", precision);
+  if (gradients != "auto") keys.put("strategy.reduce_dtype", gradients);
+}
+
+std::string offloaded_modules(TrainerSettings& settings) {
+  const bool offloads = settings.boolean("fine_grained_activation_offloading").value_or(false);
+  std::string known;
+  for (const auto& module : settings.words("offload_modules")) {
+    const auto [modules, unknown] = read_offloaded_modules(module.text);
+    if (!unknown.empty())
+      settings.note("offload_modules", fmt::format("gradway does not offload '{}'", unknown));
+    known += in_words(modules) + ' ';
+  }
+  const auto words = in_words(read_offloaded_modules(known).modules);
+  return offloads && !words.empty() ? fmt::format("'{}'", words) : "";
 }
 
 }  // namespace gradway

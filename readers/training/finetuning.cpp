@@ -149,8 +149,7 @@ class Finetuning {
         has("gradient_checkpointing") ? flag("gradient_checkpointing") : of_program("recompute") == "true";
     if ((recomputes && !flag("disable_gradient_checkpointing")) || flag("fsdp_activation_checkpointing"))
       keys_.put("job.recompute", "full");
-    if (flag("activation_offloading") && keys_.has("job.recompute"))
-      keys_.put("job.recompute_offload", "true");
+    if (flag("activation_offloading")) keys_.put("job.offload_activations", "all");
     const auto backend = written("dynamo_backend");
     if (backend == "inductor") keys_.put("job.compile", "true");
     read_loss();

@@ -274,6 +274,7 @@ class Megatron {
       settings_.note("recompute_num_layers", "gradway recomputes each block from its own input");
     const auto modules = recomputed_modules(settings_);
     if (granularity == "selective") keys_.put("job.recompute_modules", modules);
+    if (granularity != "full") keys_.put("job.offload_activations", offloaded_modules(settings_));
   }
 
   void read_strategy() {
@@ -284,6 +285,7 @@ class Megatron {
     const bool in_bf16 = flag("grad_reduce_in_bf16");
     const bool in_half = precision_ == "bf16" ? in_bf16 : precision_ == "fp16" && !in_fp32;
     if (in_half) keys_.put("strategy.grad_reduce_dtype", precision_);
+    if (flag("use_megatron_fsdp")) read_megatron_fsdp(settings_, keys_, precision_);
   }
 
   void read_optimizer() {

@@ -154,6 +154,11 @@ std::string fp8_recipe(TrainerSettings& settings, std::string_view precision);
 bool reads_fp4(TrainerSettings& settings);
 /// What Megatron's selective recomputation recomputes, as job.recompute_modules; empty: its default.
 std::string recomputed_modules(TrainerSettings& settings);
+/// What fine-grained activation offloading moves, as job.offload_activations; empty: nothing.
+std::string offloaded_modules(TrainerSettings& settings);
+
+/// Makes the strategy Megatron-FSDP, whose gradients have the format of the parameters by default.
+void read_megatron_fsdp(TrainerSettings& settings, DraftedKeys& keys, std::string_view precision);
 
 /// Which of Megatron's fused kernels run, a word of `job.fusions`; empty: all.
 std::string fusions_word(TrainerSettings& settings);

@@ -406,6 +406,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .recompute_modules = read_recomputed_modules(job.recompute_modules).modules,
           .recompute_every = job.recompute_every,
           .recompute_offload = job.recompute_offload,
+          .offload_activations = read_offloaded_modules(job.offload_activations).modules,
           .lora = job.lora,
           .compiled = job.compiled,
           .fused_loss = job.fused_loss,

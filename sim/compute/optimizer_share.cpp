@@ -44,7 +44,8 @@ struct OptimizerHook {
   std::optional<HookCost> operator()(const NoExchange&) const { return std::nullopt; }
   std::optional<HookCost> operator()(const OneCollective&) const { return std::nullopt; }
   std::optional<HookCost> operator()(const Ddp&) const { return std::nullopt; }
-  std::optional<HookCost> operator()(const Fsdp&) const {
+  std::optional<HookCost> operator()(const Fsdp& fsdp) const {
+    if (fsdp.megatron_fsdp) return std::nullopt;  // Megatron's optimizer steps flat buffers
     switch (optimizer) {
       case Optimizer::sgd:
         return sharded_optimizer_cpu.sgd;

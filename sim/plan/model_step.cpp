@@ -2,6 +2,8 @@
 #include "sim/plan/model_step.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -61,6 +63,9 @@ class StepBuilder {
         gradients_{scenario.model, costs, passes_.rank(), rank_part, sync, tasks_, model_} {
     for (const auto& layer : passes_.rank().model.layers) scaled_layers_ += layer.takes_fp8 ? 1 : 0;
     if (rank_part) exchanges_.emplace(scenario.job.layout, scenario.job.framework, *rank_part, tasks_);
+    if (!copies_activations()) return;
+    to_host_ = tasks_.add_stream("activations to the host");
+    from_host_ = tasks_.add_stream("activations from the host");
   }
 
   Program run(std::vector<MemoryMoment>* memory) {
@@ -174,7 +179,10 @@ class StepBuilder {
     }
     ModulePosition place;
     bool begun = turn.chunk > 0;
-    const auto leave = [&](Module module) { sync_.after_forward(tasks_, passes_.of_rank(module)); };
+    const auto leave = [&](Module module) {
+      if (module.kind == Module::Kind::block && copies_activations()) offload(module.index);
+      sync_.after_forward(tasks_, passes_.of_rank(module));
+    };
     for (auto* model_task : passes_.forward(turn.chunk)) {
       if (model_task->is_once && turn.micro_batch > 0) continue;
       const bool is_copy = std::holds_alternative<Copy>(model_task->task.work);
@@ -186,7 +194,8 @@ class StepBuilder {
       }
       place.go_to({model_task->block, passes_.layer_of_rank(model_task->task.layer)}, leave,
                   [&](Module module) {
-                    if (module.kind == Module::Kind::block) move_input(module.index, Place::host);
+                    if (module.kind == Module::Kind::block && scenario_.job.recompute_offload)
+                      move_input(module.index, Place::host);
                     sync_.before_forward(tasks_, passes_.of_rank(module));
                     if (const auto* norm = synchronised(module))
                       sync_statistics(tasks_, *norm, scenario_.job.gpus);
@@ -215,6 +224,7 @@ class StepBuilder {
     const auto leave = [&](Module module) { sync_.after_backward(tasks_, passes_.of_rank(module)); };
     const auto enter = [&](Module module) {
       sync_.before_backward(tasks_, passes_.of_rank(module));
+      if (module.kind == Module::Kind::block && copies_activations()) load(module.index);
       const bool recomputes =
           runs_blocks_again(scenario_.job.recompute) && turn.pass != Pass::weight_gradients;
       if (recomputes && module.kind == Module::Kind::block) recompute(module.index);
@@ -243,25 +253,63 @@ class StepBuilder {
     if (is_pipeline()) sync_.after_backward_pass(tasks_);
   }
 
-  /// Moves the input of a recomputed block between GPU and pinned host memory on the stream of the kernels.
+  Bytes offloaded(std::int32_t of_block) const {
+    return costs_.memory.offloaded[static_cast<std::size_t>(of_block)];
+  }
+
+  /// A copy of what waits for a block's backward pass between GPU and pinned host memory.
+  Task copy_of(std::int32_t of_block, Place to, StreamId stream) const {
+    Task task;
+    task.name = to == Place::host ? "activations to the host" : "activations from the host";
+    task.work = Copy{.bytes = offloaded(of_block), .to = to};
+    task.phase = to == Place::host ? Phase::forward : Phase::backward;
+    task.stream = stream;
+    task.launch = tasks_.gpu().launch_cost * costs_.slower_host;
+    return task;
+  }
+
+  /// Moves the input of a recomputed block on the stream of the kernels.
   /// @source torch/autograd/graph.py (save_on_cpu): the CPU waits for the copy to the host only
   void move_input(std::int32_t of_block, Place to) {
-    const auto bytes = costs_.memory.block_input;
-    if (bytes == 0_B || (of_block + 1) % scenario_.job.recompute_every != 0) return;
-    Task task;
-    task.name = to == Place::host ? "input to the host" : "input from the host";
-    task.work = Copy{.bytes = bytes, .to = to};
-    task.phase = to == Place::host ? Phase::forward : Phase::backward;
-    task.stream = compute_stream;
-    task.launch = tasks_.gpu().launch_cost * costs_.slower_host;
+    if (offloaded(of_block) == 0_B) return;
+    auto task = copy_of(of_block, to, compute_stream);
     task.host_waits = to == Place::host;
     tasks_.add(std::move(task));
+  }
+
+  /// Whether activations are copied on streams of their own, which overlaps with kernels.
+  bool copies_activations() const { return !scenario_.job.offload_activations.empty(); }
+
+  /// Copies a block's activations while the kernels of the next one run.
+  void offload(std::int32_t of_block) {
+    if (offloaded(of_block) == 0_B) return;
+    auto task = copy_of(of_block, Place::host, to_host_);
+    task.after.push_back(tasks_.last());
+    copied_[of_block].push_back(tasks_.add(std::move(task)));
+  }
+
+  /// Waits for a block's activations, and copies those of the block before it meanwhile.
+  void load(std::int32_t of_block) {
+    fetch(of_block);
+    if (const auto loaded = loaded_.find(of_block); loaded != loaded_.end()) {
+      model_.wait_for(loaded->second);
+      loaded_.erase(loaded);
+    }
+    fetch(of_block - 1);
+  }
+  void fetch(std::int32_t of_block) {
+    const auto copied = copied_.find(of_block);
+    if (copied == copied_.end() || copied->second.empty() || loaded_.contains(of_block)) return;
+    auto task = copy_of(of_block, Place::gpu, from_host_);
+    task.after = {tasks_.last(), copied->second.front()};
+    copied->second.pop_front();
+    loaded_.insert_or_assign(of_block, tasks_.add(std::move(task)));
   }
 
   /// Repeats the forward pass of a block, or the parts of it that were not kept.
   void recompute(std::int32_t of_block) {
     if ((of_block + 1) % scenario_.job.recompute_every != 0) return;
-    move_input(of_block, Place::gpu);
+    if (scenario_.job.recompute_offload) move_input(of_block, Place::gpu);
     ModulePosition place;
     const auto leave = [&](Module module) { sync_.after_recompute(tasks_, module); };
     const auto enter = [&](Module module) { sync_.before_recompute(tasks_, module); };
@@ -287,7 +335,11 @@ class StepBuilder {
   PassTasks model_;
   StepGradients gradients_;
   std::optional<Exchanges> exchanges_;
-  double scaled_layers_ = 0;  ///< layers whose tensors have fp8 scales
+  StreamId to_host_{0};
+  StreamId from_host_{0};
+  std::map<std::int32_t, std::deque<TaskId>> copied_;  ///< by block: copies of micro-batches to the host
+  std::map<std::int32_t, TaskId> loaded_;              ///< by block: the copy back that was issued
+  double scaled_layers_ = 0;                           ///< layers whose tensors have fp8 scales
 };
 
 }  // namespace

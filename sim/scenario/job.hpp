@@ -85,6 +85,7 @@ struct Fsdp {
   bool init_on_gpu = false;     ///< each GPU has the whole model until it is sharded
   int replicate = 1;            ///< HSDP: number of replicas of the sharded group
   bool cpu_offload = false;     ///< CPUOffloadPolicy: shards, gradients and states are in host memory
+  bool megatron_fsdp = false;   ///< NVIDIA's megatron_fsdp instead of PyTorch's fully_shard
   bool fp8_all_gather = false;  ///< torchao's enable_fsdp_float8_all_gather, with precomputed scales
   auto operator<=>(const Fsdp&) const = default;
 };
@@ -301,6 +302,7 @@ struct Job {
   std::string recompute_modules{"core_attn"};  ///< words of `RecomputedModule`, by recompute selective
   int recompute_every = 1;                     ///< with recompute full: one of this many blocks is recomputed
   bool recompute_offload = false;              ///< inputs of recomputed blocks wait in host memory
+  std::string offload_activations;             ///< words of `OffloadedModule`; empty: none
   int loss_chunk = 0;                          ///< rows whose logits exist at a time; 0: all
   int eval_batch = 0;                          ///< samples that a GPU evaluates at a time; 0: no evaluation
   int eval_sequence = 0;                       ///< their tokens; 0: those of training

@@ -67,6 +67,19 @@ Lack offloaded_inputs(const KeyContext& context) {
   if (!context.model.run) return lack_unless(false, "the kernels of the model are recorded");
   return whole_blocks(context);
 }
+Lack saved_activations(const KeyContext& context) {
+  const auto& job = context.job;
+  if (!context.model.run || context.model.captured)
+    return lack_unless(false, "the kernels of the model are recorded");
+  if (job.recompute_offload)
+    return lack_unless(false, "job.recompute_offload is set", "leave one of them out");
+  if (job.offload_activations == "all")
+    return lack_unless(job.recompute != Recompute::selective_op, "parts of blocks are recomputed",
+                       "write 'recompute: full' or 'none'");
+  return lack_unless(has_megatron_modules(job) && !runs_blocks_again(job.recompute),
+                     "no modules of Megatron keep what they save",
+                     "write 'all', or 'framework: megatron' without 'recompute: full'");
+}
 Lack class_loss(const KeyContext& context) {
   return lack_unless(context.model.tables.empty(),
                      "the loss of a recommendation model has no logits of classes");
@@ -275,6 +288,16 @@ FieldTable make_fields(std::type_identity<Job>) {
           {.is_echoed = [](const Job& job) { return job.recompute_offload; },
            .affects = {.launches = true},
            .lack = job_lacks::offloaded_inputs}),
+      field(
+          "offload_activations", &Job::offload_activations, value::Text{},
+          "what autograd saves in blocks waits in pinned host memory, and is copied on streams of its own "
+          "while the blocks beside it run; the last block keeps its own. all: everything, of recomputed "
+          "blocks the inputs (torchtune's enable_activation_offloading, TRL's activation_offloading); or "
+          "modules of Megatron, as --offload-modules lists them: attn_norm, mlp_norm, qkv_linear, core_attn, "
+          "attn_proj, expert_fc1, moe_act",
+          {.is_echoed = [](const Job& job) { return !job.offload_activations.empty(); },
+           .affects = {.kernels = true, .launches = true},
+           .lack = job_lacks::saved_activations}),
       field(
           "loss_chunk", &Job::loss_chunk, value::Whole{1, 1 << 24},
           "tokens whose logits exist at a time: output layer and loss run in checkpointed chunks, which the "

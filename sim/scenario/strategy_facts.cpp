@@ -18,6 +18,7 @@ struct Facts {
   StrategyFacts operator()(const Fsdp& fsdp) const {
     auto facts = sharded(is_half(fsdp.param_dtype));
     facts.offloads = fsdp.cpu_offload;
+    if (fsdp.megatron_fsdp) facts.framework = Framework::megatron;
     if (fsdp.fp8_all_gather) facts.fp8_gather = "fp8_all_gather";
     return facts;
   }

@@ -27,7 +27,16 @@ bool splits_parameters(const Zero& zero) {
   return zero.stage == 3;
 }
 
+Lack fsdp2(const KeyContext& context) {
+  return lack_unless(!settings_or_defaults<Fsdp>(context.job.strategy).megatron_fsdp,
+                     "Megatron-FSDP has no such setting", "leave it out");
+}
+Lack whole_or_none(const KeyContext& context) {
+  const auto over = settings_or_defaults<Fsdp>(context.job.strategy).reshard.value_or(Fsdp::kept);
+  return over > Fsdp::kept ? fsdp2(context) : Lack{};
+}
 Lack accumulates(const KeyContext& context) {
+  if (const auto lack = fsdp2(context); !lack.why.empty()) return lack;
   return lack_unless(context.job.accumulate > 1, "job.accumulate is 1",
                      "set job.accumulate, or leave it out");
 }
@@ -210,25 +219,34 @@ FieldTable make_fields(std::type_identity<OneCollective>) {
 
 FieldTable make_fields(std::type_identity<Fsdp>) {
   return sharded_fields<Fsdp>(
-      {field("reshard_after_forward", &Fsdp::reshard, value::Resharding{most_ranks},
-             "true: free gathered parameters after the forward pass; false: keep them; N: keep them "
-             "sharded over N ranks; default: PyTorch's own, true for all groups but the root",
-             {.tries = {.by_scenario = strategy_values::reshardings}}),
+      {field(
+           "reshard_after_forward", &Fsdp::reshard, value::Resharding{most_ranks},
+           "true: free gathered parameters after the forward pass; false: keep them; N: keep them "
+           "sharded over N ranks; default: PyTorch's own, true for all groups but the root",
+           {.lack = strategy_values::whole_or_none, .tries = {.by_scenario = strategy_values::reshardings}}),
+       field(
+           "megatron_fsdp", &Fsdp::megatron_fsdp, value::Boolean{},
+           "NVIDIA's Megatron-FSDP instead of PyTorch's fully_shard (Megatron's --use-megatron-fsdp): ranks "
+           "keep shards in fp32 and in param_dtype, gather the latter in place, at least 500 million "
+           "parameters ahead, and reduce the gradients of each micro-batch",
+           {.is_echoed = [](const Fsdp& fsdp) { return fsdp.megatron_fsdp; }}),
        field("forward_prefetch", &Fsdp::forward_prefetch, strategy_values::ahead,
              "number of groups that are gathered in advance in the forward pass, in addition to those "
              "that the CPU issues ahead of the GPU",
-             {.tries = {"0, 1, 2"}}),
+             {.lack = strategy_values::fsdp2, .tries = {"0, 1, 2"}}),
        field("backward_prefetch", &Fsdp::backward_prefetch, strategy_values::ahead,
              "number of groups that are gathered in advance in the backward pass; 0: one, PyTorch's "
              "implicit prefetching",
-             {.tries = {"0, 2"}}),
+             {.lack = strategy_values::fsdp2, .tries = {"0, 2"}}),
        field("cpu_offload", &Fsdp::cpu_offload, value::Boolean{},
              "CPUOffloadPolicy: parameters, gradients and optimizer states are in host memory, and the "
-             "CPU runs the optimizer"),
+             "CPU runs the optimizer",
+             {.lack = strategy_values::fsdp2}),
        field("fp8_all_gather", &Fsdp::fp8_all_gather, value::Boolean{},
              "with precision fp8: weights are cast before they are gathered, with scales computed after "
              "the optimizer step (torchao's enable_fsdp_float8_all_gather)",
-             {.is_echoed = [](const Fsdp& fsdp) { return fsdp.fp8_all_gather; }})});
+             {.is_echoed = [](const Fsdp& fsdp) { return fsdp.fp8_all_gather; },
+              .lack = strategy_values::fsdp2})});
 }
 
 FieldTable make_fields(std::type_identity<Fsdp1>) {

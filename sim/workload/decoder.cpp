@@ -66,9 +66,10 @@ class DecoderPass {
     return has_norm(DecoderShape::NormPlacement::before) ? norm(name, x) : x;
   }
   /// @param is_apart the projection after it does not do it itself (Transformer Engine's LayerNormLinear)
-  Tensor separate_norm(const std::string& name, Tensor x, bool is_apart) {
+  Tensor separate_norm(const std::string& name, Tensor x, bool is_apart, OffloadedModule module) {
     const auto before = [&] { return norm_before(name, x); };
-    return is_apart ? run_.module(RecomputedModule::layernorm, before) : before();
+    if (!is_apart) return before();
+    return run_.offloading(module, [&] { return run_.module(RecomputedModule::layernorm, before); });
   }
   Tensor norm_after(const std::string& name, Tensor x) {
     return has_norm(DecoderShape::NormPlacement::after) ? norm(name, x) : x;
@@ -76,17 +77,18 @@ class DecoderPass {
 
   Tensor block(const std::string& name, Tensor x, int layer) {
     const auto residual = x;
-    auto normed =
-        separate_norm(name + (is_packed() ? ".ln_1" : ".attention_norm"), x, shape_.latent.has_value());
+    auto normed = separate_norm(name + (is_packed() ? ".ln_1" : ".attention_norm"), x,
+                                shape_.latent.has_value(), OffloadedModule::attn_norm);
     // Each rank computes the latent vectors of its own tokens, which are gathered instead.
     if (!shape_.latent) normed = run_.to_ranks(normed);
     x = attention(name + ".attention", normed, layer);
     if (shape_.blocks == DecoderShape::Blocks::sequential) {
       x = norm_after(name + ".attention.post_norm", run_.from_ranks(x));
       x = run_.add(name + ".attention.residual", residual, dropped(name + ".attention.dropout", x));
-      const auto fed =
-          norm_after(name + ".mlp.post_norm",
-                     fed_forward(name, separate_norm(name + ".ln_2", x, has_experts(layer)), layer));
+      const auto fed = norm_after(
+          name + ".mlp.post_norm",
+          fed_forward(name, separate_norm(name + ".ln_2", x, has_experts(layer), OffloadedModule::mlp_norm),
+                      layer));
       return run_.add(name + ".mlp.residual", x, dropped(name + ".mlp.dropout", fed));
     }
     const bool one_norm = shape_.blocks == DecoderShape::Blocks::parallel_one_norm;
@@ -138,16 +140,19 @@ class DecoderPass {
 
   Tensor attended(const std::string& name, Tensor x, int layer) {
     const bool bias = shape_.attention_output_bias.value_or(shape_.bias);
-    if (shape_.latent) {
-      x = latent_attention(name, x, *shape_.latent);
-      return run_.linear(name + ".out_proj", x, tokens_,
-                         shape_.heads * std::int64_t{shape_.latent->value_head}, hidden_, bias, false,
+    const std::int64_t head = shape_.latent ? shape_.latent->value_head : shape_.size_of_head();
+    x = shape_.latent ? latent_attention(name, x, *shape_.latent)
+        : is_packed() ? packed_attention(name, x, head, layer)
+                      : separate_attention(name, x, head, layer);
+    return run_.offloading(OffloadedModule::attn_proj, [&] {
+      return run_.linear(name + ".out_proj", x, tokens_, shape_.heads * head, hidden_, bias, false,
                          Split::inputs);
-    }
-    const std::int64_t head = shape_.size_of_head();
-    x = is_packed() ? packed_attention(name, x, head, layer) : separate_attention(name, x, head, layer);
-    return run_.linear(name + ".out_proj", x, tokens_, shape_.heads * head, hidden_, bias, false,
-                       Split::inputs);
+    });
+  }
+
+  Tensor core_attention(const std::string& name, std::vector<Tensor> inputs, const Eager::Attention& shape) {
+    return run_.offloading(OffloadedModule::core_attn,
+                           [&] { return run_.attention(name + ".sdpa", std::move(inputs), shape); });
   }
 
   Eager::Attention attention_of(std::int64_t kv, std::int64_t head, int layer) const {
@@ -162,10 +167,11 @@ class DecoderPass {
   }
 
   Tensor packed_attention(const std::string& name, Tensor x, std::int64_t head, int layer) {
-    const auto qkv =
-        run_.linear(name + ".in_proj", x, tokens_, hidden_, std::int64_t{3} * shape_.heads * head,
-                    shape_.qkv_bias.value_or(shape_.bias), false, Split::outputs);
-    return run_.attention(name + ".sdpa", {qkv}, attention_of(run_.share(shape_.heads), head, layer));
+    const auto qkv = run_.offloading(OffloadedModule::qkv_linear, [&] {
+      return run_.linear(name + ".in_proj", x, tokens_, hidden_, std::int64_t{3} * shape_.heads * head,
+                         shape_.qkv_bias.value_or(shape_.bias), false, Split::outputs);
+    });
+    return core_attention(name, {qkv}, attention_of(run_.share(shape_.heads), head, layer));
   }
 
   /// Attention as in Llama: three projections, possibly fewer heads of keys and values, rotary positions.
@@ -190,7 +196,7 @@ class DecoderPass {
       q = rotated(name + ".rotary_query", q, heads, head);
       k = rotated(name + ".rotary_key", k, kv, head);
     }
-    auto y = run_.attention(name + ".sdpa", {q, k, v}, attention_of(kv, head, layer));
+    auto y = core_attention(name, {q, k, v}, attention_of(kv, head, layer));
     // Joined queries are ordered by head, and so is the result.
     if (rotates && joins_heads(head)) y = run_.contiguous(y);
     // tanh has the same memory traffic as the sigmoid
@@ -209,8 +215,10 @@ class DecoderPass {
                                     std::int64_t keys) {
     const bool bias = shape_.qkv_bias.value_or(shape_.bias);
     const auto project = [&](const char* suffix, std::int64_t width) {
-      return run_.linear(name + suffix, x, tokens_, hidden_, run_.tensor_ranks() * width, bias, false,
-                         Split::outputs);
+      return run_.offloading(OffloadedModule::qkv_linear, [&] {
+        return run_.linear(name + suffix, x, tokens_, hidden_, run_.tensor_ranks() * width, bias, false,
+                           Split::outputs);
+      });
     };
     if (!packs()) return {project(".query", queries), project(".key", keys), project(".value", keys)};
     const auto packed = project(".in_proj", queries + 2 * keys);
@@ -259,29 +267,31 @@ class DecoderPass {
                          false, false, Split::outputs);
     };
     auto q = x;
-    if (latent.q_rank > 0) q = run_.linear(name + ".query_down", q, own_, hidden_, latent.q_rank, false);
-    q = run_.module(RecomputedModule::mla_up_proj, [&] {
-      if (latent.q_rank > 0) q = run_.rms_norm(name + ".query_norm", q, own_, latent.q_rank);
-      q = to_heads(".query_up", q, latent.q_rank > 0 ? latent.q_rank : hidden_, head);
-      const auto q_parts = run_.split(q, rows, {latent.plain_head, latent.rotary_head});
-      return run_.join(q_parts[0], run_.rotary(name + ".rotary_query", q_parts[1], factors), rows, head);
-    });
-
-    const auto down =
-        run_.linear(name + ".kv_down", x, own_, hidden_, latent.kv_rank + latent.rotary_head, false);
-    const auto down_parts = run_.split(down, own_, {latent.kv_rank, latent.rotary_head});
     Tensor v;
-    const auto k = run_.module(RecomputedModule::mla_up_proj, [&] {
-      auto kv = run_.rms_norm(name + ".kv_norm", down_parts[0], own_, latent.kv_rank);
-      kv = to_heads(".kv_up", kv, latent.kv_rank, latent.plain_head + values);
-      const auto kv_parts = run_.split(kv, rows, {latent.plain_head, values});
-      v = kv_parts[1];
-      const auto rotated_key = run_.rotary(name + ".rotary_key", run_.to_ranks(down_parts[1]), factors);
-      return run_.join(kv_parts[0], rotated_key, rows, head);
+    const auto k = run_.offloading(OffloadedModule::qkv_linear, [&] {
+      if (latent.q_rank > 0) q = run_.linear(name + ".query_down", q, own_, hidden_, latent.q_rank, false);
+      q = run_.module(RecomputedModule::mla_up_proj, [&] {
+        if (latent.q_rank > 0) q = run_.rms_norm(name + ".query_norm", q, own_, latent.q_rank);
+        q = to_heads(".query_up", q, latent.q_rank > 0 ? latent.q_rank : hidden_, head);
+        const auto q_parts = run_.split(q, rows, {latent.plain_head, latent.rotary_head});
+        return run_.join(q_parts[0], run_.rotary(name + ".rotary_query", q_parts[1], factors), rows, head);
+      });
+
+      const auto down =
+          run_.linear(name + ".kv_down", x, own_, hidden_, latent.kv_rank + latent.rotary_head, false);
+      const auto down_parts = run_.split(down, own_, {latent.kv_rank, latent.rotary_head});
+      return run_.module(RecomputedModule::mla_up_proj, [&] {
+        auto kv = run_.rms_norm(name + ".kv_norm", down_parts[0], own_, latent.kv_rank);
+        kv = to_heads(".kv_up", kv, latent.kv_rank, latent.plain_head + values);
+        const auto kv_parts = run_.split(kv, rows, {latent.plain_head, values});
+        v = kv_parts[1];
+        const auto rotated_key = run_.rotary(name + ".rotary_key", run_.to_ranks(down_parts[1]), factors);
+        return run_.join(kv_parts[0], rotated_key, rows, head);
+      });
     });
     auto shape = attention_of(heads, head, 0);
     shape.value_size = values;
-    return run_.attention(name + ".sdpa", {q, k, v}, shape);
+    return core_attention(name, {q, k, v}, shape);
   }
 
   bool has_experts(int layer) const {
@@ -356,13 +366,17 @@ class DecoderPass {
     run_.set_role(LayerRole::experts);
     y = run_.to_experts(y, routed, hidden_, number);
     shares = run_.shares_to_experts(shares, routed);
-    y = run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, own_experts,
-                            Split::outputs, experts.bias);
+    y = run_.offloading(OffloadedModule::expert_fc1, [&] {
+      return run_.grouped_linear(name + ".fc1", y, rows, hidden_, is_gated() ? 2 * width : width, own_experts,
+                                 Split::outputs, experts.bias);
+    });
     // Only gpt-oss has biases of experts, and it clamps what its activation reads.
-    y = run_.module(RecomputedModule::moe_act, [&] {
-      if (experts.bias && run_.fuses_activation() && !run_.fuses_experts()) y = run_.clamped_halves(y);
-      return run_.weighted_rows(
-          is_gated() ? gated(name, y, rows, run_.share_of_expert(width)) : activation(name, y), shares);
+    y = run_.offloading(OffloadedModule::moe_act, [&] {
+      return run_.module(RecomputedModule::moe_act, [&] {
+        if (experts.bias && run_.fuses_activation() && !run_.fuses_experts()) y = run_.clamped_halves(y);
+        return run_.weighted_rows(
+            is_gated() ? gated(name, y, rows, run_.share_of_expert(width)) : activation(name, y), shares);
+      });
     });
     y = run_.grouped_linear(name + ".fc2", y, rows, width, hidden_, own_experts, Split::inputs, experts.bias);
     if (experts.bias && run_.adds_expert_biases()) y = run_.add_weighted_biases(y, own_experts);

@@ -34,27 +34,49 @@ enum class RecomputedModule : std::uint8_t {
 inline constexpr std::array<std::string_view, 7> recomputed_module_words{
     "core_attn", "layernorm", "moe_act", "mla_up_proj", "mlp", "shared_experts", "moe"};
 
+/// Modules whose saved tensors wait in host memory. @source Megatron-Core's --offload-modules,
+/// transformer/transformer_config.py
+enum class OffloadedModule : std::uint8_t {
+  attn_norm,  ///< norms that no projection does itself, before attention and before MLPs
+  mlp_norm,
+  qkv_linear,
+  core_attn,
+  attn_proj,
+  expert_fc1,
+  moe_act,
+  all  ///< all that blocks save (torchtune's and TRL's OffloadActivations)
+};
+inline constexpr std::array<std::string_view, 8> offloaded_module_words{
+    "attn_norm", "mlp_norm", "qkv_linear", "core_attn", "attn_proj", "expert_fc1", "moe_act", "all"};
+
 /// A set of modules.
-class RecomputedModules {
+template <class Module>
+class ModuleSet {
  public:
-  constexpr void add(RecomputedModule module) { bits_ |= bit(module); }
-  constexpr bool has(RecomputedModule module) const { return (bits_ & bit(module)) != 0; }
-  bool operator==(const RecomputedModules&) const = default;
+  constexpr void add(Module module) { bits_ |= bit(module); }
+  constexpr bool has(Module module) const { return (bits_ & bit(module)) != 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+  bool operator==(const ModuleSet&) const = default;
 
  private:
-  static constexpr unsigned bit(RecomputedModule module) { return 1U << static_cast<unsigned>(module); }
+  static constexpr unsigned bit(Module module) { return 1U << static_cast<unsigned>(module); }
   unsigned bits_ = 0;
 };
+using RecomputedModules = ModuleSet<RecomputedModule>;
+using OffloadedModules = ModuleSet<OffloadedModule>;
 
 /// Reads "layernorm, moe_act"; commas may be left out, brackets may be around it. @return the first unknown
 /// word in `unknown`, else ""
+template <class Module>
 struct ReadModules {
-  RecomputedModules modules;
+  ModuleSet<Module> modules;
   std::string_view unknown;
 };
-ReadModules read_recomputed_modules(std::string_view words);
+ReadModules<RecomputedModule> read_recomputed_modules(std::string_view words);
+ReadModules<OffloadedModule> read_offloaded_modules(std::string_view words);
 /// "layernorm, moe_act"
 std::string in_words(const RecomputedModules& modules);
+std::string in_words(const OffloadedModules& modules);
 
 /// Whether a module's activations are kept as well as its result: Megatron-Core frees the results of the
 /// others, which are recomputed (tensor_parallel/random.py, CheckpointWithoutOutput).

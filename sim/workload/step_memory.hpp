@@ -19,7 +19,7 @@ struct StepMemory {
   std::vector<std::int32_t> layers;  ///< by moment: its layer; empty: unknown
   std::vector<Bytes> lasting;        ///< by layer: memory that exists during all micro-batches
   Bytes after_forward{};             ///< memory that the forward pass keeps for the backward pass
-  Bytes block_input{};               ///< input of a recomputed block, if it waits in host memory
+  std::vector<Bytes> offloaded;      ///< by block: what waits in host memory; empty: nothing does
   std::vector<Bytes> evaluated;      ///< activations by moment of a forward pass without gradients
 };
 

@@ -211,7 +211,7 @@ TEST_CASE("adapters, losses and optimizers of torchtune and litgpt become keys",
       "  lora_rank: 16\n  apply_lora_to_mlp: ";
   const auto model = std::string{"model:\n  _component_: torchtune.models.llama3_1."};
   CHECK_THAT(imported(desk, recipe + model + "lora" + adapters + "True\n").output,
-             Contains("  compile: true\n  fused_loss: true\n  recompute: full\n  recompute_offload: true\n"
+             Contains("  compile: true\n  fused_loss: true\n  recompute: full\n  offload_activations: all\n"
                       "  finetune: lora\n  lora_rank: 16\nstrategy"));
   CHECK_THAT(imported(desk, recipe + model + "qlora" + adapters + "False\n").output,
              Contains("  finetune: qlora\n  lora_rank: 16\n  lora_targets: attention\nstrategy"));

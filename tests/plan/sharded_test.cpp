@@ -203,6 +203,44 @@ TEST_CASE("ZeRO++ gathers in int8, in the backward pass from the second copy of 
   CHECK(parameters(2) - parameters(1) == 2 * 50000 / 2.0);
 }
 
+// All parts have fewer elements than are gathered ahead.
+TEST_CASE("Megatron-FSDP gathers in place, far ahead, and reduces each micro-batch") {
+  auto scenario = three_blocks(Fsdp{.param_dtype = Number::bf16, .megatron_fsdp = true});
+  scenario.job.precision = Precision::bf16;
+  scenario.job.accumulate = 2;
+  scenario.job.optimizer = Optimizer::adamw;
+  const std::vector<std::string> forward{"block 0 all-gather", "block 1 all-gather", "block 2 all-gather"};
+  const std::vector<std::string> backward{
+      "block 2 all-gather",     "block 1 all-gather",     "block 0 all-gather", "block 2 reduce-scatter",
+      "block 1 reduce-scatter", "block 0 reduce-scatter", "root reduce-scatter"};
+  std::vector<std::string> expected{"root all-gather"};
+  for (int micro_batch = 0; micro_batch < 2; ++micro_batch)
+    for (const auto& names : {forward, backward}) expected.insert(expected.end(), names.begin(), names.end());
+  CHECK(collectives_of(scenario) == expected);
+
+  // Shards in fp32 and bf16, gradients in bf16, two moments in fp32.
+  const double elements = 5 * 10000;
+  const auto workload = plan(scenario, compute_costs(scenario));
+  check(workload);
+  const auto& program = workload.first_program();
+  CHECK(program.memory.parameters == Bytes{(4 + 2) * elements / 2});
+  CHECK(program.memory.buckets == Bytes{2 * elements / 2});
+  CHECK(program.memory.optimizer_state >= Bytes{2 * 4 * elements / 2});
+  const auto cast = std::ranges::find(program.tasks, "shards cast", &Task::name);
+  REQUIRE(cast != program.tasks.end());
+  CHECK(cast->launches == 4);
+  CHECK(
+      std::ranges::none_of(program.tasks, [](const Task& task) { return task.name.ends_with("copy-out"); }));
+
+  // ZeRO-2: the parameters stay whole, and are gathered once.
+  std::get<Fsdp>(scenario.job.strategy).reshard = Fsdp::kept;
+  const auto names = collectives_of(scenario);
+  CHECK(std::ranges::count_if(names, [](const auto& name) { return name.ends_with("all-gather"); }) == 4);
+  const auto kept = plan(scenario, compute_costs(scenario)).first_program().memory;
+  CHECK(kept.parameters == Bytes{4 * elements / 2});
+  CHECK(kept.gathered == Bytes{2 * elements});
+}
+
 TEST_CASE("ZeRO-3 prefetches parts until the prefetch bucket is full") {
   const auto asked = [](double bucket, double live) {
     const Zero zero{.stage = 3,

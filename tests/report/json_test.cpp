@@ -143,7 +143,7 @@ TEST_CASE("a report answers the additional questions about a run", "[report][jso
   CHECK_FALSE(json_of(run).contains("training"));
   report::RunQuestions questions{
       .goal = TrainingGoal{.tokens = {}, .samples = 640000.0, .deadline = Seconds{110}}};
-  questions.largest_batch =
+  questions.fit.largest_batch =
       LargestBatch{.batch = 32, .as_written = 8, .needs = 2_GB, .one_more_needs = 3_GB, .tight_batch = 36};
   std::ostringstream out;
   report::write_json(out, run, "1.2.3", questions);

@@ -253,6 +253,31 @@ TEST_CASE("ZeRO++ reduces matrices of gradients in int4, in a node and then betw
   CHECK(as_they_are.value() == Approx(2 * vectors));
 }
 
+TEST_CASE("offloaded activations leave with their block, and come back while the next one runs", "[memory]") {
+  const auto scenario = load_scenario("keys/megatron-fsdp", {}, DataPath{{GRADWAY_SOURCE_DIR}});
+  const auto costs = compute_costs(scenario);
+  const auto workload = plan(scenario, costs);
+  check(workload);
+  const auto& tasks = workload.first_program().tasks;
+  // Queries, keys, the packed projection, of which values are a part, and the result of attention.
+  const Bytes of_block{2.0 * 8192 * (4096 + 1024 + 6144 + 4096)};
+  CHECK(costs.memory.offloaded.front() == of_block);
+  CHECK(costs.memory.offloaded.back() == 0_B);
+  std::vector<std::size_t> out, back;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const auto* copy = std::get_if<Copy>(&tasks[i].work);
+    if (copy == nullptr || !tasks[i].name.starts_with("activations")) continue;
+    CHECK(copy->bytes == of_block);
+    CHECK(!tasks[i].host_waits);
+    (copy->to == Place::host ? out : back).push_back(i);
+  }
+  REQUIRE(out.size() == 2 * 31);  // of each micro-batch
+  REQUIRE(back.size() == out.size());
+  // The block that left last comes back first.
+  for (std::size_t i = 0; i < 31; ++i)
+    CHECK(std::ranges::find(tasks[back[i]].after, TaskId{out[30 - i]}) != tasks[back[i]].after.end());
+}
+
 // torch.cuda.memory._snapshot and _record_memory_history on two H200, 2026-11-30, PyTorch 2.11,
 // transformers 5.17: the streams of gathers and of reductions allocate at most 112 and 274 MiB of GPT-2,
 // whose shards are cast, and 617 and 1,178 MiB of Llama 3.2 1B in bf16.

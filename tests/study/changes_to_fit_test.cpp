@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
 #include "sim/config/config.hpp"
 #include "sim/study/explain/explain.hpp"
@@ -55,4 +56,24 @@ TEST_CASE("changes that a job cannot have are left out", "[study]") {
   const auto changes = changes_to_fit(scenario, nccl, "fluid", 1);
   REQUIRE(changes.size() == 2);
   CHECK(changes[0].set == Settings{{"job.recompute", "full"}});
+}
+
+TEST_CASE("what fits is the largest batch, and changes for the job as written", "[study]") {
+  auto fitting = llama({});
+  const auto fits_as_written = take_what_fits(fitting, "fluid", 1);
+  CHECK(fits_as_written.changes.empty());
+  REQUIRE(fits_as_written.largest_batch);
+  CHECK(fitting.job.batch_per_gpu == fits_as_written.largest_batch->batch);
+
+  auto long_samples = llama({{"job.batch_per_gpu", "1"}, {"job.sequence", "65536"}});
+  const auto step = simulate(long_samples, "fluid").measured.metrics.step_time;
+  const auto too_long = take_what_fits(long_samples, "fluid", 1);
+  CHECK(!too_long.largest_batch);  // not even one sample fits
+  CHECK(!too_long.changes.empty());
+  CHECK(too_long.step_as_written == step);
+  CHECK(long_samples.job.batch_per_gpu == 1);
+
+  auto hopeless = llama({{"job.sequence", "65536"}});
+  hopeless.platform.gpu_models.front().memory = Bytes{4e9};
+  CHECK_THROWS_AS(take_what_fits(hopeless, "fluid", 1), ConfigError);
 }

@@ -131,6 +131,7 @@ const std::map<std::string, std::vector<std::string>>& named_values() {
       {"input.staged_from", {"s3-standard"}},
       {"input.read_ahead", {"1 MiB"}},
       {"job.recompute_modules", {"layernorm, moe_act"}},
+      {"job.offload_activations", {"all"}},
       {"nccl.NCCL_ALGO", {"Ring"}},
       {"nccl.NCCL_PROTO", {"Simple"}},
       {"parallel.expert_rows", {"[1, 2, 3, 4, 5, 6, 7, 8]"}},

@@ -206,11 +206,57 @@ TEST_CASE("offloaded inputs of blocks are on the GPU from the recomputation on")
   const auto on_gpu = eager_step(model, settings).memory;
   const auto offloaded = eager_step(model, offloads).memory;
   const Bytes input{2 * rows * hidden};
-  CHECK(offloaded.block_input == input);
+  CHECK(offloaded.offloaded == std::vector<Bytes>(3, input));
   CHECK(kept(3, settings) - kept(3, offloads) == 3 * input.value());
   // When the last block has been recomputed, the inputs of the other two are on the host.
   const auto in_last_block = on_gpu.activations.size() - on_gpu.forward + 5;
   CHECK(on_gpu.activations[in_last_block] - offloaded.activations[in_last_block] == 2 * input);
+}
+
+// The copies of a block end with the next block. Statistics of norms have less than 1,024 bytes and stay.
+TEST_CASE("a model keeps the activations of its last block only, if all are offloaded") {
+  const auto none = settings_of(Recompute::none);
+  auto offloads = none;
+  offloads.offload_activations = read_offloaded_modules("all").modules;
+  const auto memory = [&](int layers) {
+    return eager_step(model_of(decoder(small_llama(layers))), offloads).memory;
+  };
+  const auto of_block = kept(5, none) - kept(4, none);
+  const auto stays = kept(5, offloads) - kept(4, offloads);
+  CHECK(stays == 2 * 4 * rows);
+  CHECK(memory(4).offloaded == std::vector<Bytes>{Bytes{of_block - stays}, Bytes{of_block - stays},
+                                                  Bytes{of_block - stays}, Bytes{}});
+  // While a block runs, the one before is on its way: back, too.
+  const auto peak = [](const StepMemory& step) { return std::ranges::max(step.activations).value(); };
+  CHECK(peak(memory(6)) - peak(memory(5)) == stays);
+}
+
+TEST_CASE("of recomputed blocks the inputs are offloaded, but not the last one's") {
+  const auto full = settings_of(Recompute::full);
+  auto offloads = full;
+  offloads.offload_activations = read_offloaded_modules("all").modules;
+  const auto memory = eager_step(model_of(decoder(small_llama(3))), offloads).memory;
+  const Bytes input{2 * rows * hidden};
+  CHECK(memory.offloaded == std::vector<Bytes>{input, input, {}});
+  CHECK(kept(4, offloads) == kept(3, offloads));
+  CHECK(kept(4, full) - kept(3, full) == input.value());
+}
+
+// Queries, keys, the packed projection, of which values are a part, and the result.
+TEST_CASE("what the core of attention saves is offloaded if that module is named") {
+  const auto model = model_of(decoder(small_llama(3)));
+  const auto offloaded = [&](const char* modules) {
+    auto settings = settings_of(Recompute::none);
+    settings.megatron = true;
+    settings.batch = 256;
+    settings.offload_activations = read_offloaded_modules(modules).modules;
+    return eager_step(model, settings).memory.offloaded;
+  };
+  const Bytes core{256 * 2 * rows * (hidden + keys + (hidden + 2 * keys) + hidden)};
+  CHECK(offloaded("core_attn") == std::vector<Bytes>{core, core, {}});
+  CHECK(offloaded("[core_attn, attn_proj]") == offloaded("core_attn"));  // its input is the result
+  CHECK(offloaded("attn_proj") == std::vector<Bytes>(3));                // which the core saves
+  CHECK(read_offloaded_modules("core_attn experts").unknown == "experts");
 }
 
 // 16-bit sizes: q of queries, k of keys and values of a rank.

@@ -42,6 +42,7 @@ export interface ScenarioJob {
   document_length?: number;
   recompute_every?: number;
   recompute_offload?: boolean;
+  offload_activations?: string;
   loss_chunk?: number;
   finetune?: 'full' | 'lora' | 'qlora';
   lora_rank?: number;
@@ -106,6 +107,7 @@ export interface ScenarioStrategy {
   timed?: 'back_to_back' | 'one_by_one';
   wrap?: string;
   reshard_after_forward?: boolean | number;
+  megatron_fsdp?: boolean;
   forward_prefetch?: number | boolean;
   backward_prefetch?: number | 'pre' | 'post' | 'none';
   cpu_offload?: boolean;

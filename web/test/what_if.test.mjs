@@ -246,6 +246,23 @@ for (const one of withEngine.filter(({ name }) => name.endsWith('what-if'))) {
       await answered(page, '');
     });
 
+    checks('the ways to fit are those of --fit, and a button sets one', async (page) => {
+      await page.evaluate(() => (location.hash = '#set:job.batch_per_gpu=900'));
+      await answered(page, '#set:job.batch_per_gpu=900');
+      const { changes_to_fit: ways, largest_batch: largest } = native(`${await commandOf(page)} --fit`);
+      assert.ok(ways.length > 0);
+      await panel(page).getByRole('button', { name: 'Set the largest batch' }).click();
+      const fitting = `#set:job.batch_per_gpu=${largest.batch_per_gpu}`;
+      await answered(page, fitting);
+      const buttons = panel(page).getByRole('button', { name: /^With the settings before: / });
+      assert.equal(await buttons.count(), ways.length);
+      await buttons.first().click();
+      await page.waitForFunction((before) => document.getElementById('what-if').dataset.shown !== before && !document.querySelector('#what-if.busy'), fitting, { timeout: 30000 });
+      assert.equal(await figure(page, 'Step time'), ways[0].step_time_s);
+      await page.evaluate(() => (location.hash = '#set:'));
+      await answered(page, '');
+    });
+
     checks('every control has a name and is reached by the keyboard', async (page) => {
       const nameless = await panel(page).locator('input, select, button').evaluateAll((all) => all.filter((one) => !(one.getAttribute('aria-label') || one.labels?.length || one.textContent.trim()) || one.tabIndex < 0).map((one) => one.outerHTML));
       assert.deepEqual(nameless, []);

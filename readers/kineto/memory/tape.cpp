@@ -217,7 +217,7 @@ std::vector<ProfiledMoment> Tape::moments() const {
     // Autocast holds the copies of weights until the end of the forward pass.
     line.hold(tensor.made, call != nullptr && tensor.is_weight ? std::max(last, count - 1) : last,
               tensor.size());
-    if (tensor.needs_grad && tensor.consumer != none) {
+    if (tensor.needs_grad && tensor.consumer != none && !tensor.has_view_as_gradient) {
       const auto until = call == nullptr ? tensor.made : call->is_reentrant ? call->first : call->last;
       line.hold(line.back(tensor.consumer), line.back(std::max(until, 0)), tensor.size());
     }

@@ -97,13 +97,14 @@ class Tape {
     bool is_weight = false;  ///< It is a 16-bit copy of a weight.
     bool needs_grad = true;
     MadeBy by = MadeBy::anything;
-    int made = 0;               ///< Index of the operation that made it.
-    int uses = 0;               ///< Number of uses in the forward pass.
-    int last_use = 0;           ///< Index of the last operation of the forward pass that uses it.
-    int saved_for = none;       ///< Index of the operation whose backward pass needs it last.
-    int consumer = none;        ///< Index of the last differentiable operation that uses it.
-    int cast_from = none;       ///< The tensor of which it is a copy in another format.
-    bool is_elsewhere = false;  ///< It belongs to the outer tape.
+    int made = 0;                       ///< Index of the operation that made it.
+    int uses = 0;                       ///< Number of uses in the forward pass.
+    int last_use = 0;                   ///< Index of the last operation of the forward pass that uses it.
+    int saved_for = none;               ///< Index of the operation whose backward pass needs it last.
+    int consumer = none;                ///< Index of the last differentiable operation that uses it.
+    int cast_from = none;               ///< The tensor of which it is a copy in another format.
+    bool has_view_as_gradient = false;  ///< Its gradient takes no memory of its own.
+    bool is_elsewhere = false;          ///< It belongs to the outer tape.
     double size() const { return is_elsewhere ? 0 : elements * bytes; }
   };
 

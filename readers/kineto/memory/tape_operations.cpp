@@ -127,6 +127,13 @@ bool Tape::record_by_rule(const Signature& signature, const kept_rules::Rule& ru
     if (needs_grad(signature, taken.back().operand, second)) keep(first);
     if (rule.keeps == Keeps::divisor || needs_grad(signature, taken.front().operand, first)) keep(second);
   }
+  // The gradient of an operand that is broadcast has the size of the result before it is summed, and those of
+  // both operands exist at a time. @source PyTorch 2.11, torch/csrc/autograd/engine.cpp (validate_outputs)
+  for (const auto& [operand, tensor] : taken)
+    if (has_node_ && (rule.keeps == Keeps::others || rule.keeps == Keeps::divisor) &&
+        needs_grad(signature, operand, tensor) &&
+        element_count(*shape(signature, operand)) < element_count(result))
+      node.activations += element_count(result) * width;
   if (rule.keeps == Keeps::mask) {
     for (const auto& [operand, tensor] : taken) {
       if (signature.operands[operand].type == "bool") keep(tensor);

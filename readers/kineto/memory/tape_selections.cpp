@@ -318,6 +318,8 @@ bool Tape::reduce(const Signature& signature, bool keeps_input) {
   begin_node();
   use(x);
   if (keeps_input) keep(x);
+  // The gradient of a sum is a view, of its result's.
+  if (x != none && has_node_ && signature.name == "aten::sum") at(x).has_view_as_gradient = true;
   auto over = whole_numbers(signature, 1);
   constexpr std::size_t image = 4;
   if (signature.values.empty())

@@ -111,6 +111,10 @@ void check_recompute(const ScenarioSpec& scenario, const ModelSpec& model, Probl
     problems.add(scenario.place("job.recompute_modules"), fmt::format("unknown module '{}'", unknown),
                  suggestion(unknown, {recomputed_module_words.begin(), recomputed_module_words.end()}));
   }
+  if (const auto unknown = read_offloaded_modules(job.offload_activations).unknown; !unknown.empty()) {
+    problems.add(scenario.place("job.offload_activations"), fmt::format("unknown module '{}'", unknown),
+                 suggestion(unknown, {offloaded_module_words.begin(), offloaded_module_words.end()}));
+  }
   if (!runs_blocks_again(job.recompute)) return;
   const auto blocks = blocks_of(model.model).count;
   if (blocks == 0) {

@@ -2,6 +2,7 @@
 #include "sim/plan/sharded/fsdp.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,11 @@ namespace {
 // torch/distributed/fsdp/_fully_shard/_fsdp_param.py, PyTorch 2.11
 constexpr HookCost per_parameter{0, 1};
 
+// Elements that Megatron-FSDP gathers ahead, and twice as many whose gradients it keeps whole, if the blocks
+// are no larger. @source Megatron-Core at 367f664e, distributed/fsdp/src/megatron_fsdp/megatron_fsdp.py
+// (suggested_communication_unit_size)
+constexpr double megatron_ahead = 5e8;
+
 /// Copy of a table of addresses to the GPU, before a kernel of the compute stream.
 void add_table(TaskList& tasks, TaskId kernel, Seconds time) {
   if (!tasks.gpu().ideal) std::get<Kernel>(tasks[kernel].work).work += time;
@@ -26,7 +32,8 @@ void add_table(TaskList& tasks, TaskId kernel, Seconds time) {
 FsdpSync::FsdpSync(const RankScenario& scenario)
     : settings_{std::get<Fsdp>(scenario.job.strategy)},
       micro_batches_{scenario.job.accumulate},
-      is_pipelined_{scenario.job.layout.pipeline > 1},
+      is_megatron_{settings_.megatron_fsdp},
+      is_pipelined_{scenario.job.layout.pipeline > 1 && !is_megatron_},
       frees_gradients_{scenario.job.optimizer_in_backward},
       shards_{scenario.data_parallel() / settings_.replicate},
       groups_{scenario.model, settings_.wrap, shards_, scenario.job.layout.expert > 1},
@@ -36,6 +43,9 @@ FsdpSync::FsdpSync(const RankScenario& scenario)
       reduced_width_{bytes_or(settings_.reduce_dtype, gradient_width_)},
       state_(groups_.size()),
       units_{groups_.units(reduced_width_)} {
+  if (groups_.root() > 0)
+    ahead_ = std::max(megatron_ahead, (groups_.all_padded() - groups_[groups_.root()].padded) /
+                                          static_cast<double>(groups_.root()));
   const auto add_partition = [&](const char* name, auto colour) {
     partitions_.push_back({name, colour});
     return Slot{static_cast<std::uint32_t>(partitions_.size() - 1)};
@@ -89,6 +99,14 @@ void FsdpSync::after_backward(TaskList& tasks, Module module) {
 void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   auto& state = state_[group];
   if (state.gathered) return;
+  if (is_megatron_) {  // in place, after the kernels that were issued before
+    if (shards_ == 1) return;
+    state.gathered = tasks.call({CollectiveKind::all_gather, gathered(group), shards_slot_},
+                                communicator_stream, fmt::format("{} all-gather", groups_[group].name),
+                                tasks.cpu(ddp_cpu.all_reduce), tasks.last());
+    tasks[*state.gathered].unit = static_cast<std::int32_t>(group);
+    return;
+  }
   const auto& wrapped_group = groups_[group];
   const bool over_fewer = state.over_fewer;
   const int over = over_fewer ? resharded_over(group) : shards_;
@@ -110,6 +128,19 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
                  fmt::format("{} all-gather", wrapped_group.name), {}, in);
   tasks[id].unit = static_cast<std::int32_t>(group);
   state.gathered = id;
+}
+
+/// Gathers a group and those that the pass reaches next, and waits for the group.
+void FsdpSync::gather_ahead(TaskList& tasks, std::size_t group, bool is_forward) {
+  const auto end = is_forward && groups_.root() > 0 ? groups_.root() - 1 : 0;
+  gather(tasks, group);
+  double ahead = 0;
+  for (auto next = group; next != end && ahead < ahead_; ahead += groups_[next].padded) {
+    next = is_forward ? (next + 1) % groups_.size() : next - 1;
+    gather(tasks, next);
+  }
+  const auto id = tasks.wait(fmt::format("{} gathered", groups_[group].name), Phase::communication, {});
+  if (state_[group].gathered) tasks[id].after.push_back(*state_[group].gathered);
 }
 
 /// One copy per parameter.
@@ -155,6 +186,7 @@ TaskId FsdpSync::copy_out(TaskList& tasks, std::size_t group) {
 void FsdpSync::enter_forward(TaskList& tasks, std::size_t group) {
   tasks.wait(fmt::format("{} pre-forward", groups_[group].name), Phase::communication,
              tasks.hook(fsdp_cpu.enter_forward, 0));
+  if (is_megatron_) return gather_ahead(tasks, group, true);
   gather(tasks, group);
   // The output buffer of the previous gather is free after that group was copied out.
   if (copied_) gate_ = copied_;
@@ -180,6 +212,7 @@ void FsdpSync::leave_forward(TaskList& tasks, std::size_t group) {
 void FsdpSync::enter_backward(TaskList& tasks, std::size_t group) {
   tasks.wait(fmt::format("{} pre-backward", groups_[group].name), Phase::communication,
              tasks.hook(fsdp_cpu.enter_backward, 0));
+  if (is_megatron_) return gather_ahead(tasks, group, false);
   if (!state_[group].is_whole) {
     gather(tasks, group);
     gate_ = copy_out(tasks, group);
@@ -192,15 +225,15 @@ void FsdpSync::enter_backward(TaskList& tasks, std::size_t group) {
 
 void FsdpSync::leave_backward(TaskList& tasks, std::size_t group) {
   if (is_pipelined_) return keep_on_stage(tasks, group);
-  if (groups_[group].tensors() == 0) {
-    // Nothing in the group is trained.
+  if (groups_[group].tensors() == 0 || !makes_gradients_) {
+    // Nothing in the group is trained, or its gradients are made later.
   } else if (settings_.no_sync && !micro_.is_last) {
     add_to_unsharded(tasks, group, micro_.number == 0);
   } else {
     const bool adds = settings_.no_sync && micro_.number > 0;
     reduce(tasks, group, whole(group, gradient_width_ + (adds ? 4 : 1) * reduced_width_));
   }
-  state_[group] = {};
+  if (!is_megatron_ || resharded_over(group) != Fsdp::kept) state_[group] = {};
 }
 
 void FsdpSync::keep_on_stage(TaskList& tasks, std::size_t group) {
@@ -235,22 +268,25 @@ void FsdpSync::add_to_unsharded(TaskList& tasks, std::size_t group, bool is_firs
 void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
   const auto& wrapped_group = groups_[group];
   const auto unit = static_cast<std::int32_t>(group);
-  const auto in =
-      tasks.memory_kernels(fmt::format("{} gradients in", wrapped_group.name), moved / fsdp_copies.gradients,
-                           1, tasks.hook(fsdp_cpu.reduce, wrapped_group.tensors()));
-  add_table(tasks, in, moved / fsdp_copies.table_of_gradients);
+  // Megatron-FSDP copies gradients one by one.
+  const auto in = tasks.memory_kernels(
+      fmt::format("{} gradients in", wrapped_group.name),
+      is_megatron_ ? moved : moved / fsdp_copies.gradients, is_megatron_ ? wrapped_group.tensors() : 1,
+      tasks.hook(is_megatron_ ? per_parameter : fsdp_cpu.reduce, wrapped_group.tensors()));
+  if (!is_megatron_) add_table(tasks, in, moved / fsdp_copies.table_of_gradients);
   tasks[in].unit = unit;
   units_[group].filled_by = static_cast<std::int32_t>(in.index());
-  if (reduction_) tasks[in].after.push_back(*reduction_);
+  if (reduction_ && !is_megatron_) tasks[in].after.push_back(*reduction_);
   auto last = in;
   if (shards_ > 1) {
     last = tasks.call({CollectiveKind::reduce_scatter, whole(group, reduced_width_), shards_slot_},
-                      communicator_stream, fmt::format("{} reduce-scatter", wrapped_group.name), {}, in);
+                      communicator_stream, fmt::format("{} reduce-scatter", wrapped_group.name),
+                      is_megatron_ ? tasks.cpu(ddp_cpu.all_reduce) : Seconds{}, in);
     tasks[last].unit = unit;
     if (offloaded_ && settings_.replicate == 1) tasks[last].after.push_back(*offloaded_);
   }
   reduction_ = last;
-  if (settings_.replicate > 1) {
+  if (settings_.replicate > 1 && (!is_megatron_ || micro_.is_last)) {
     last = tasks.call({CollectiveKind::all_reduce, share(group, reduced_width_), replicas_slot_}, replicas_,
                       fmt::format("{} all-reduce", wrapped_group.name), {}, last);
     tasks[last].unit = unit;
@@ -260,6 +296,7 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
   double traffic = reduced_width_ == kept_width_ ? 0 : reduced_width_ + kept_width_;
   const bool adds = !is_pipelined_ && !settings_.no_sync && micro_.number > 0 && !settings_.cpu_offload;
   if (adds) traffic += 3 * kept_width_;
+  if (is_megatron_) traffic = 3 * reduced_width_;  // into a buffer that was zero
   if (traffic > 0) {
     const auto kernels = micro_.number > 0 ? wrapped_group.tensors() : 1;
     const auto id = tasks.kernel_on(after_reduction_, fmt::format("{} into gradients", wrapped_group.name),
@@ -280,9 +317,14 @@ void FsdpSync::before_optimizer(TaskList& tasks) {
   tasks[id].host_waits = settings_.cpu_offload;
 }
 
-/// Scales of all weights before the gathers: the maximum of each shard, then the maximum over the ranks.
+/// Megatron-FSDP casts the shards. Scales of all weights before the gathers: the maximum of each shard, then
+/// the maximum over the ranks.
 /// @source torchao/float8/fsdp_utils.py, precompute_float8_dynamic_scale_for_fsdp
 void FsdpSync::after_optimizer(TaskList& tasks) {
+  if (is_megatron_ && gathered_width_ != kept_width_)
+    tasks.memory_kernels(
+        "shards cast", Bytes{(kept_width_ + gathered_width_) * groups_.all_padded() / shards_},
+        static_cast<int>(groups_.size()), tasks.gpu().launch_cost * static_cast<double>(groups_.size()));
   if (!settings_.fp8_all_gather) return;
   constexpr int kernels = 10;  // on lists of tensors and of scales
   double elements = 0;
@@ -316,11 +358,19 @@ SyncMemory FsdpSync::memory() const {
                     .frozen = groups_.frozen() / shards_,
                     .optimizer_share = 1.0 / shards_,
                     .gradients = frees_gradients_ ? 0_B : shares};
+  if (is_megatron_) {
+    const auto elements = groups_.all_padded() / shards_;
+    if (gathered_width_ != kept_width_ && resharded_over(0) != Fsdp::kept)
+      *memory.parameters += Bytes{gathered_width_ * elements};
+    memory.buckets = Bytes{reduced_width_ * elements};
+    memory.gradients = 0_B;
+  }
   if (settings_.cpu_offload) memory = {.parameters = 0_B, .frozen = 0_B, .optimizer_share = 0};
   if (settings_.init_on_gpu)
     memory.loading = whole_model + Bytes{kept_width_ * groups_.largest_padded() / shards_};
   if (settings_.state_dict == StateDict::full_on_cpu) memory.saving = groups_.largest_tensor(kept_width_);
   if (settings_.state_dict == StateDict::full_on_gpu) memory.saving = whole_model;
+  if (is_megatron_) return memory;
   memory.kept_by_others = memory.gradients;
   memory.of_others = most_of_gathers() + memory.gradients + largest_reduction();
   return memory;
@@ -364,6 +414,7 @@ std::optional<HeldMemory> FsdpSync::held(const StepMoment& moment) const {
   for (std::size_t g = 0; g < root; ++g)
     if (const auto over = resharded_over(g); over != Fsdp::over_all) stays += gathered(g) / over;
   held.gathered = stays;
+  if (is_megatron_) return held_by_megatron(moment, held);
   if (is_pipelined_ || (settings_.no_sync && micro_batches_ > 1))
     held.gradients = Bytes{reduced_width_ * groups_.all_padded()};  // whole, from the first micro-step on
   if (is_pipelined_) {
@@ -381,9 +432,7 @@ std::optional<HeldMemory> FsdpSync::held(const StepMoment& moment) const {
     held.of_others = 2 * largest;
     return held;
   }
-  double elements = 0;
-  for (std::size_t g = 0; g < groups_.size(); ++g) elements += groups_[g].elements;
-  const auto made = groups_.made(moment.ready * elements);
+  const auto made = groups_.made(moment.ready);
   std::optional<std::size_t> open;
   Bytes reducing{};  // the last group whose gradients are complete
   Bytes reduced{};   // what its reduction leaves
@@ -403,6 +452,29 @@ std::optional<HeldMemory> FsdpSync::held(const StepMoment& moment) const {
   if (open && *open > 0) reduced += regathered(*open - 1);
   held.gathered += reducing + reduced;
   held.of_others += reduced;
+  return held;
+}
+
+/// The current group and those gathered ahead, each freed when the next gather is issued; gradients of groups
+/// that are being reduced, and those of the group whose backward pass runs.
+HeldMemory FsdpSync::held_by_megatron(const StepMoment& moment, HeldMemory held) const {
+  const auto largest = groups_.largest_padded();
+  const auto in_blocks = groups_.all_padded() - groups_[groups_.root()].padded;
+  if (resharded_over(0) != Fsdp::kept && largest > 0) {
+    const auto groups = moment.is_loss ? 1 : 1 + std::ceil(ahead_ / largest);
+    held.gathered += Bytes{gathered_width_ * std::min(in_blocks, groups * largest)};
+  }
+  if (moment.is_forward || moment.is_loss) return held;
+  const auto made = groups_.made(moment.ready);
+  double complete = 0;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    if (made[g] >= groups_[g].elements && g != groups_.root()) {
+      complete += groups_[g].padded;
+    } else {
+      held.gradients += Bytes{gradient_width_ * made[g]};
+    }
+  }
+  held.gradients += Bytes{reduced_width_ * std::min(complete, 2 * ahead_ + largest)};
   return held;
 }
 

@@ -28,6 +28,10 @@ namespace gradway {
 ///
 /// With CPU offload, shards are copied to the GPU before each gather, one by one, and gradient shards to the
 /// host after each reduction on the same stream. The CPU waits for these copies.
+///
+/// Megatron-FSDP keeps shards in the formats of the optimizer and of the computation, gathers the latter in
+/// place, 500 million elements ahead, and reduces and adds up the gradients of each micro-batch.
+/// @source Megatron-Core at 367f664e, distributed/fsdp/src/megatron_fsdp/
 class FsdpSync final : public Sync {
  public:
   /// @param scenario must outlive this. @pre its strategy is Fsdp
@@ -63,6 +67,8 @@ class FsdpSync final : public Sync {
   };
 
   void gather(TaskList& tasks, std::size_t group);
+  void gather_ahead(TaskList& tasks, std::size_t group, bool is_forward);
+  HeldMemory held_by_megatron(const StepMoment& moment, HeldMemory held) const;
   TaskId copy_out(TaskList& tasks, std::size_t group);
   void from_host(TaskList& tasks, std::size_t group);
   TaskId to_host(TaskList& tasks, std::size_t group, TaskId reduced);
@@ -88,9 +94,9 @@ class FsdpSync final : public Sync {
 
   const Fsdp& settings_;
   int micro_batches_;
-  bool is_pipelined_;
-  bool frees_gradients_;  ///< as soon as the optimizer has used them  ///< whether the model is cut into
-                          ///< stages
+  bool is_megatron_;
+  bool is_pipelined_;     ///< the model is cut into stages, which keep gradients whole
+  bool frees_gradients_;  ///< as soon as the optimizer has used them
   int shards_;            ///< number of ranks that share a group
   WrappedModel groups_;
   double kept_width_;  ///< bytes per element of the shards
@@ -115,6 +121,7 @@ class FsdpSync final : public Sync {
   std::optional<TaskId> copied_;  ///< the last copy-out of the forward pass
   std::optional<TaskId> offloaded_;  ///< the last copy of a gradient shard to the host
   std::optional<TaskId> reduction_;  ///< the last reduction with the tasks after it
+  double ahead_ = 0;                 ///< elements that Megatron-FSDP gathers ahead
   std::vector<TaskId> pending_;      ///< before the optimizer
   std::vector<Unit> units_;
 };

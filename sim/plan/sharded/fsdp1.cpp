@@ -243,9 +243,7 @@ std::optional<HeldMemory> Fsdp1Sync::held(const StepMoment& moment) const {
   if (moment.is_forward) return held;
   held.gathered += Bytes{reduced_width_ * groups_.largest_padded()};
   if (held.gradients > 0_B) return held;
-  double elements = 0;
-  for (std::size_t g = 0; g < groups_.size(); ++g) elements += groups_[g].elements;
-  const auto made = groups_.made(moment.ready * elements);
+  const auto made = groups_.made(moment.ready);
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     if (groups_[g].tensors() == 0) continue;
     const bool is_done = g != root && made[g] >= groups_[g].elements;

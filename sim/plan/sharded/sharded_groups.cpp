@@ -100,8 +100,10 @@ std::optional<std::size_t> WrappedModel::ends_with(Module module) const {
   return group && groups_[*group].last_block == block_of(module) ? group : std::nullopt;
 }
 
-std::vector<double> WrappedModel::made(double elements) const {
+std::vector<double> WrappedModel::made(double share) const {
   std::vector<double> made(groups_.size(), 0);
+  double elements = 0;
+  for (const auto& group : groups_) elements += share * group.elements;
   for (const auto& [of_gradient, group] : in_order_) {
     made[group] += std::min(elements, of_gradient);
     elements -= of_gradient;

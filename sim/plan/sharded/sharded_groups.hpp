@@ -61,8 +61,8 @@ class WrappedModel {
   /// parameters
   std::optional<std::size_t> begins_with(Module module) const;
   std::optional<std::size_t> ends_with(Module module) const;
-  /// By group: its gradient elements that are ready when `elements` of the whole model are.
-  std::vector<double> made(double elements) const;
+  /// By group: its gradient elements that are ready when this share of the whole model's are.
+  std::vector<double> made(double share) const;
   /// The largest group except the root.
   double largest_padded() const;
   double all_padded() const;

@@ -98,7 +98,7 @@ std::string formats_of(const Sharded& fsdp) {
 }
 
 std::string words_of(const Fsdp& fsdp) {
-  auto words = fmt::format("FSDP2, {}", words_of(fsdp.wrap));
+  auto words = fmt::format("{}, {}", fsdp.megatron_fsdp ? "Megatron-FSDP" : "FSDP2", words_of(fsdp.wrap));
   if (fsdp.reshard && *fsdp.reshard == Fsdp::over_all) words += ", all resharded after forward";
   if (fsdp.reshard && *fsdp.reshard == Fsdp::kept) words += ", kept after forward";
   if (fsdp.reshard && *fsdp.reshard > Fsdp::kept)

@@ -59,12 +59,12 @@ Json peak_of_run_json(const PeakOfRun& peak, const MemoryUse& memory) {
 
 Json changes_to_fit_json(const RunQuestions& questions) {
   auto changes = Json::array();
-  for (const auto& change : questions.changes_to_fit) {
+  for (const auto& change : questions.fit.changes) {
     changes.push_back({{"name", change.name},
                        {"words", change.words},
                        {"set", settings_json(change.set)},
                        {"step_time_s", change.step_time.value()},
-                       {"gain", change.gain(questions.step_as_written)},
+                       {"gain", change.gain(questions.fit.step_as_written)},
                        {"memory_verdict", name_of(change.verdict)},
                        {"needed_bytes", amount(change.needs.value())}});
   }
@@ -145,8 +145,8 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"warnings", describe(run.warnings)},
             {"warning_codes", codes_of(run.warnings)}};
   if (run.measured.by_program.size() > 1) json["programs"] = programs_json(run);
-  if (questions.largest_batch) json["largest_batch"] = largest_batch_json(*questions.largest_batch);
-  if (!questions.changes_to_fit.empty()) json["changes_to_fit"] = changes_to_fit_json(questions);
+  if (questions.fit.largest_batch) json["largest_batch"] = largest_batch_json(*questions.fit.largest_batch);
+  if (!questions.fit.changes.empty()) json["changes_to_fit"] = changes_to_fit_json(questions);
   if (const auto& input = run.scenario.job.input; input.dataset) json["data_tiers"] = data_tiers_json(input);
   if (questions.ways_in) json["staging"] = ways_in_json(*questions.ways_in, run.scenario.job.input);
   if (const auto& loading = run.measured.metrics.loading; loading && loading->usd_per_million_samples) {

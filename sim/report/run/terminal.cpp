@@ -130,17 +130,17 @@ void add_largest_batch(Fields& fields, const LargestBatch& largest, const Scenar
 /// Changes that make the job fit, by the time that they add to its step.
 void write_changes_to_fit(std::ostream& out, const RunQuestions& questions, const Style& style) {
   constexpr std::size_t most_changes = 6;
-  if (questions.changes_to_fit.empty()) return;
+  if (questions.fit.changes.empty()) return;
   using enum Table::Align;
   Table table{
       {{"step", right}, {"", right}, {"memory", right}, {"", left}, {"what makes it fit as written", left}}};
-  for (std::size_t i = 0; i < std::min(questions.changes_to_fit.size(), most_changes); ++i) {
-    const auto& change = questions.changes_to_fit[i];
+  for (std::size_t i = 0; i < std::min(questions.fit.changes.size(), most_changes); ++i) {
+    const auto& change = questions.fit.changes[i];
     std::string keys;
     for (const auto& [key, value] : change.set)
       keys += fmt::format("{}{}={}", keys.empty() ? "" : " ", key, value);
     table.add({time_text(change.step_time),
-               fmt::format("{:+.0f} %", -100 * change.gain(questions.step_as_written)),
+               fmt::format("{:+.0f} %", -100 * change.gain(questions.fit.step_as_written)),
                bytes_text(change.needs), std::string{name_of(change.verdict)}, keys});
   }
   out << '\n';
@@ -357,7 +357,7 @@ void write_text(std::ostream& out, const Run& run, const Style& style, Detail de
   out << style.paint(Paint::bold, fit(run.scenario.name, style.width)) << "\n\n";
   write_job(fields, run);
   out << '\n';
-  if (questions.largest_batch) add_largest_batch(fields, *questions.largest_batch, run.scenario);
+  if (questions.fit.largest_batch) add_largest_batch(fields, *questions.fit.largest_batch, run.scenario);
   write_results(fields, run, detail);
   out << '\n';
   if (questions.ways_in) {

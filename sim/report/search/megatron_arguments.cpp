@@ -33,6 +33,11 @@ class ArgumentList {
         text_.put("recompute_modules", modules);
       }
     }
+    if (auto modules = job_.offload_activations; !modules.empty() && modules != "all") {
+      std::erase(modules, ',');
+      text_.put("fine_grained_activation_offloading", "true");
+      text_.put("offload_modules", modules);
+    }
     if (runs_blocks_again(job_.recompute)) {
       text_.put("recompute_granularity", "full");
       text_.put("recompute_method", "uniform");
@@ -96,6 +101,14 @@ class ArgumentList {
     const bool is_sgd = job_.optimizer == Optimizer::sgd_momentum;
     if (is_sgd) text_.put("optimizer", "sgd");
     if (!is_sgd && job_.optimizer != Optimizer::adamw_fused) note("optimizer", name_of(job_.optimizer));
+    if (const auto* fsdp = std::get_if<Fsdp>(&job_.strategy); fsdp != nullptr && fsdp->megatron_fsdp) {
+      text_.put("use_megatron_fsdp", "true");
+      text_.put("data_parallel_sharding_strategy",
+                fsdp->reshard == Fsdp::kept ? "optim_grads" : "optim_grads_params");
+      if (fsdp->reduce_dtype)
+        text_.put("megatron_fsdp_main_grads_dtype", std::string{name_of(*fsdp->reduce_dtype)});
+      return;
+    }
     const auto* strategy = std::get_if<DistributedOptimizer>(&job_.strategy);
     if (strategy == nullptr) {
       notes_ += "# the predicted job does not use a strategy of Megatron\n";

@@ -108,6 +108,11 @@ std::string prefetches(const Fsdp& fsdp, std::string_view groups) {
 /// @source torch/distributed/fsdp/_fully_shard/_fully_shard.py, torch/distributed/fsdp/
 /// fully_sharded_data_parallel.py and wrap.py, PyTorch 2.11
 std::string wrapped_model(const Fsdp& fsdp, const Job& job) {
+  if (fsdp.megatron_fsdp)
+    return fmt::format(
+        "from megatron_fsdp import fully_shard_model\n\n"
+        "model = fully_shard_model(model, fsdp_unit_modules=[type(blocks[0])], zero_dp_strategy={})\n",
+        fsdp.reshard == Fsdp::kept ? 2 : 3);
   Arguments names;
   const auto formats = dtype_arguments(fsdp);
   if (fsdp.cpu_offload) names.emplace_back("CPUOffloadPolicy");

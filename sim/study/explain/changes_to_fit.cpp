@@ -77,4 +77,22 @@ std::vector<Counterfactual> changes_to_fit(const Scenario& scenario, Bytes nccl,
   return changes.empty() ? sufficient_of(pairs_of(single), scenario, nccl, engine, threads) : changes;
 }
 
+WhatFits take_what_fits(Scenario& scenario, std::string_view engine, int threads) {
+  WhatFits answer;
+  if (trains(scenario.job.strategy) && knows_memory(scenario)) {
+    const auto measured = ask(scenario, {.engine = engine}).measured;
+    if (!fits(scenario, measured.memory)) {
+      answer.step_as_written = measured.metrics.step_time;
+      answer.changes = changes_to_fit(scenario, measured.memory.nccl, engine, threads);
+    }
+  }
+  try {
+    answer.largest_batch = largest_batch(scenario);
+    scenario.job.batch_per_gpu = answer.largest_batch->batch;
+  } catch (const ConfigError&) {
+    if (answer.changes.empty()) throw;
+  }
+  return answer;
+}
+
 }  // namespace gradway

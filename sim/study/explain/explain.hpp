@@ -11,6 +11,7 @@
 #include "sim/study/ask/ask.hpp"
 #include "sim/study/explain/overlap.hpp"
 #include "sim/study/explain/what_ifs.hpp"
+#include "sim/study/search/largest_batch.hpp"
 #include "sim/study/staging/ways_in.hpp"
 #include "sim/workload/operation.hpp"
 
@@ -78,5 +79,16 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
 /// @pre the job trains a model whose memory is known
 std::vector<Counterfactual> changes_to_fit(const Scenario& scenario, Bytes nccl, std::string_view engine,
                                            int threads);
+
+/// The answer of `--fit`.
+struct WhatFits {
+  std::optional<LargestBatch> largest_batch{};  ///< empty: not asked for, or no batch fits
+  std::vector<Counterfactual> changes{};        ///< empty: the job fits as written, or nothing suffices
+  Seconds step_as_written{};                    ///< before these changes
+};
+
+/// Takes the largest batch, if one fits. Of a job that does not fit as written, answers what makes it fit.
+/// @throws ConfigError if neither is possible
+WhatFits take_what_fits(Scenario& scenario, std::string_view engine, int threads);
 
 }  // namespace gradway

@@ -249,7 +249,8 @@ class WhatIfs {
     add_wraps(fsdp.wrap, scenario);
     add_setting(is_kept, "strategy.reshard_after_forward", "true", "parameters freed after the forward pass");
     add_setting(!is_kept, "strategy.reshard_after_forward", "false", kept_parameters);
-    add_setting(fsdp.forward_prefetch == 0, "strategy.forward_prefetch", "1", early_gather);
+    add_setting(fsdp.forward_prefetch == 0 && !fsdp.megatron_fsdp, "strategy.forward_prefetch", "1",
+                early_gather);
     add_replicas(fsdp.replicate, scenario);
     add_ddp(fsdp.cpu_offload);
   }
@@ -360,8 +361,8 @@ class WhatIfs {
   void save_memory(const auto&, const Model&) {}
 
   void save_memory(const Fsdp& fsdp, const Model&) {
-    add(!fsdp.cpu_offload, "cpu_offload", "parameters, gradients and states in host memory",
-        {{"strategy.cpu_offload", "true"}});
+    add(!fsdp.cpu_offload && !fsdp.megatron_fsdp, "cpu_offload",
+        "parameters, gradients and states in host memory", {{"strategy.cpu_offload", "true"}});
   }
 
   void save_memory(const Ddp& ddp, const Model& model) {

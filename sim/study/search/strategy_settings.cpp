@@ -47,6 +47,9 @@ struct IsConsistent {
 
   bool operator()(const auto&) const { return true; }
   bool operator()(const Fsdp& fsdp) const {
+    const bool is_fsdp2 =
+        fsdp.forward_prefetch > 0 || fsdp.backward_prefetch > 0 || fsdp.reshard > Fsdp::kept;
+    if (fsdp.megatron_fsdp && is_fsdp2) return false;
     return !fsdp.reshard || *fsdp.reshard <= Fsdp::kept || gpus / fsdp.replicate % *fsdp.reshard == 0;
   }
   bool operator()(const DistributedOptimizer& optimizer) const {

@@ -89,7 +89,13 @@ void Eager::save(Tensor tensor) {
   if (storage < 0) return;
   auto& info = of({storage});
   const auto current_node = static_cast<std::int32_t>(nodes_.size()) - 1;
-  if (info.saved_for < 0) info.saved_for = current_node;
+  if (info.saved_for >= 0) return;
+  info.saved_for = current_node;
+  // @source torchtune, training/_activation_offloading.py (min_offload_size in bytes); Megatron-Core,
+  // transformer/transformer_config.py (min_offloaded_tensor_size in elements)
+  info.offloaded = settings_.offload_activations.has(OffloadedModule::all)
+                       ? is_in_block() && info.bytes() >= 1024
+                       : offloads_ && info.elements >= 1024 * 1024;
 }
 
 void Eager::forward(Operation operation) {

@@ -222,6 +222,14 @@ class Eager {
     }
     return result;
   }
+  /// Runs a part of the forward pass whose saved tensors are offloaded if the settings name its module.
+  template <class Part>
+  Tensor offloading(OffloadedModule module, const Part& part) {
+    const bool before = std::exchange(offloads_, settings_.offload_activations.has(module));
+    const auto result = part();
+    offloads_ = before;
+    return result;
+  }
   /// Sets the role of all layers that are opened from now on.
   void set_role(LayerRole role) { role_ = role; }
   /// Computes the shares of each token's best experts from the router's logits.
@@ -285,6 +293,7 @@ class Eager {
     Bytes gathered_in_pieces{};  ///< gathered while it is read: the products are split, the first one gathers
     bool is_gathered = false;    ///< the first of these products was issued
     int consumers = 0;
+    bool offloaded = false;      ///< waits in host memory for the backward pass
     bool outlasts_uses = false;  ///< autocast's copy of a weight, kept until autocast ends
     double share = 1;            ///< of its elements that exist at a time: of logits in chunks one chunk's
     double bytes() const { return share * elements * bytes_of(number); }
@@ -463,6 +472,7 @@ class Eager {
   std::vector<std::int32_t> ends_of_kernels() const;
   void account();
   void hold_recomputed(MemoryTimeline& held);
+  void hold_offloaded(MemoryTimeline& held, const Info& info, std::int32_t block, std::int32_t until);
 
   EagerSettings settings_;
   std::vector<Info> tensors_;
@@ -480,7 +490,9 @@ class Eager {
     std::size_t end;
   };
   std::vector<RecomputedPart> recomputed_parts_;
-  bool in_module_ = false;  ///< that is recomputed
+  bool in_module_ = false;                  ///< that is recomputed
+  bool offloads_ = false;                   ///< what is saved waits in host memory
+  std::vector<std::int32_t> end_of_block_;  ///< by block: its last node
   std::vector<Layer> layers_;
   std::vector<LayerOperations> operations_;
   StepMemory memory_;

@@ -28,6 +28,7 @@ struct EagerSettings {
   RecomputedModules recompute_modules{};  ///< by `selective`
   int recompute_every = 1;                ///< every n-th block is recomputed
   bool recompute_offload = false;         ///< inputs of recomputed blocks wait in host memory
+  OffloadedModules offload_activations{};
   std::optional<Lora> lora{};
   bool compiled = false;           ///< torch.compile fuses operations between products
   bool fused_loss = false;         ///< the loss is one kernel

@@ -168,6 +168,18 @@ void Eager::recompute_modules() {
   }
 }
 
+/// A tensor of a block is copied to the host while the next block runs, and is back when the backward pass of
+/// that one begins. The last block keeps its tensors. @param until last moment at which it is needed
+/// @source torchtune, training/_activation_offloading.py (fwd_stash); Megatron-Core,
+/// pipeline_parallel/fine_grained_activation_offload.py (post_warmup_callback)
+void Eager::hold_offloaded(MemoryTimeline& held, const Info& info, std::int32_t block, std::int32_t until) {
+  const auto next = static_cast<std::size_t>(block) + 1;
+  if (next == end_of_block_.size()) return held.hold(info.made, until, info.bytes());
+  held.hold(info.made, std::max(info.last_use, end_of_block_[next]), info.bytes());
+  held.hold(held.back(end_of_block_[next]), until, info.bytes());
+  memory_.offloaded[next - 1] += Bytes{info.bytes()};
+}
+
 /// Memory with checkpointed blocks (torch.utils.checkpoint): inputs of a block are kept until it is
 /// recomputed, tensors that it saves exist from then on, and results that it keeps exist all the time.
 /// Offloaded inputs are on the GPU again from the recomputation on.
@@ -182,6 +194,7 @@ void Eager::hold_recomputed(MemoryTimeline& held) {
     last[block_of(static_cast<std::int32_t>(n))] = static_cast<std::int32_t>(n);
   std::vector<std::int32_t> kept_until(tensors_.size(), -1);
   std::vector<std::int32_t> back_from(tensors_.size(), 0);  // moment at which an offloaded input is loaded
+  std::vector<std::int32_t> read_in(tensors_.size(), Blocks::none);  // the first block that reads it
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const auto block = block_of(static_cast<std::int32_t>(n));
     if (block == Blocks::none) continue;
@@ -189,6 +202,7 @@ void Eager::hold_recomputed(MemoryTimeline& held) {
       const auto storage = tensors_[static_cast<std::size_t>(tensor.id)].storage;
       if (storage < 0 || block_of(tensors_[static_cast<std::size_t>(storage)].made) == block) continue;
       auto& until = kept_until[static_cast<std::size_t>(storage)];
+      if (until < 0) read_in[static_cast<std::size_t>(storage)] = block;
       until = std::max(until, held.back(static_cast<std::int32_t>(n)));
       back_from[static_cast<std::size_t>(storage)] = held.back(last.at(block));
     }
@@ -216,7 +230,10 @@ void Eager::hold_recomputed(MemoryTimeline& held) {
       const auto stays_until = saved_in == Blocks::none ? saved_until : info.last_use;
       held.hold(info.made, stays_until, bytes);
       held.hold(std::max(stays_until + 1, back_from[i]), kept_until[i], bytes);
-      memory_.block_input = std::max(memory_.block_input, Bytes{bytes});
+      memory_.offloaded[static_cast<std::size_t>(read_in[i])] += Bytes{bytes};
+    } else if (settings_.offload_activations.has(OffloadedModule::all) && kept_until[i] >= 0 &&
+               (info.saved_for < 0 || saved_in != Blocks::none)) {
+      hold_offloaded(held, info, read_in[i], kept_until[i]);
     } else {
       held.hold(info.made, std::max(saved_until, kept_until[i]), bytes);
     }
@@ -229,6 +246,18 @@ void Eager::account() {
   const auto count = static_cast<std::int32_t>(nodes_.size());
   MemoryTimeline held{count};
   MemoryTimeline evaluated{count};
+  const auto blocks = blocks_of_layers(layers_);
+  if (settings_.recompute_offload || !settings_.offload_activations.empty()) {
+    end_of_block_.assign(static_cast<std::size_t>(std::ranges::max(blocks)) + 1, 0);
+    memory_.offloaded.resize(end_of_block_.size());
+    for (std::int32_t n = 0; n < count; ++n)
+      if (const auto block = blocks[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(n)].layer)];
+          block != Blocks::none)
+        end_of_block_[static_cast<std::size_t>(block)] = n;
+  }
+  const auto block_that_saves = [&](const Info& info) {
+    return blocks[static_cast<std::size_t>(nodes_[static_cast<std::size_t>(info.saved_for)].layer)];
+  };
   for (const auto& info : tensors_) {
     const auto bytes = info.bytes();
     const bool owns = info.storage == static_cast<std::int32_t>(&info - tensors_.data());
@@ -236,6 +265,8 @@ void Eager::account() {
     if (owns && info.again_for >= 0) {
       held.hold(info.made, info.last_use, bytes);
       held.hold(held.back(info.again_for), held.back(info.saved_for), bytes);
+    } else if (owns && info.offloaded && !runs_blocks_again(settings_.recompute)) {
+      hold_offloaded(held, info, block_that_saves(info), held.back(info.saved_for));
     } else if (owns && !runs_blocks_again(settings_.recompute))
       held.hold(info.made, info.saved_for >= 0 ? held.back(info.saved_for) : info.last_use, bytes);
     if (info.storage >= 0 && info.needs_grad && info.consumers > 0)
