@@ -99,6 +99,7 @@ std::span<const Topic> topics() {
       Topic{"strategies", "DDP, FSDP, ZeRO and their keys", write_strategies},
       Topic{"layouts", "tensor, pipeline, context and expert parallelism", write_layouts},
       Topic{"sweep", "many settings in one run"},
+      Topic{"hang", "what a hanging job leaves, and who says why"},
       Topic{"warnings", "codes of warnings; 'gradway help CODE' explains one", write_warnings},
       Topic{"exit-status", "exit status of gradway", write_exit_status},
   };
