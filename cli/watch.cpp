@@ -82,6 +82,7 @@ Status watch(const WatchArguments& arguments, const CommandContext& context) {
   StepLogOptions options;
   if (!arguments.key.empty()) options.key = arguments.key;
   options.unit = unit_of(arguments.unit);
+  options.assumes_seconds = arguments.scenario.empty();  // Shares of the time are the same in any unit.
   options.batch = batch_of(arguments.batch);
   options.rows = arguments.rows;
   const FollowedLog log{
@@ -119,7 +120,7 @@ Action add_watch(CLI::App& app) {
   add_overrides(app, arguments->set);
   app.add_option("--key", arguments->key, "name of the step time in each line")->type_name("NAME");
   app.add_option("--unit", arguments->unit,
-                 "unit of the step times, if the log does not name it: s, ms or us")
+                 "unit of the step times, if the log does not name it: s (assumed), ms or us")
       ->type_name("UNIT");
   app.add_option("--batch", arguments->batch,
                  "samples or tokens of a step, if the log has rates such as samples per second")

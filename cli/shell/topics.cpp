@@ -123,6 +123,7 @@ std::span<const Topic> topics() {
       Topic{"layouts", "tensor, pipeline, context and expert parallelism", write_layouts},
       Topic{"sweep", "many settings in one run"},
       Topic{"terms", "words of the output; 'gradway help WORD' explains one", write_terms},
+      Topic{"hang", "what a hanging job leaves, and who says why"},
       Topic{"warnings", "codes of warnings; 'gradway help CODE' explains one", write_warnings},
       Topic{"exit-status", "exit status of gradway", write_exit_status},
   };

@@ -179,9 +179,13 @@ void find_reads(const JobRun& run, const Places& waits, std::vector<Candidate>& 
   auto candidate = candidate_of(run, CauseKind::host_reads, reads, -1);
   // Usual are the loss, the norm of the gradients, and the mask that models of transformers look at. A read
   // may wait for ranks whose traces are not given.
+  // What operations of the model read for themselves, the program cannot leave out.
   constexpr double usual_reads = 3;
   const bool may_wait_for_ranks = !run.is_whole() && !run.collectives.empty();
-  const bool is_usual = candidate.cause.events <= usual_reads * micro_batches(run);
+  const auto own =
+      std::ranges::count_if(reads, [&](const Place& place) { return !item_at(run, place).is_of_model; });
+  const bool is_usual = candidate.cause.events * static_cast<double>(own) <=
+                        usual_reads * micro_batches(run) * static_cast<double>(reads.size());
   candidate.cause.confidence = is_usual || may_wait_for_ranks ? Confidence::low : Confidence::high;
   for (const auto& place : reads) {
     const auto& item = item_at(run, place);

@@ -186,7 +186,14 @@ void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times
     auto& list = !matters                              ? diagnosis.harmless
                  : cause.confidence == Confidence::low ? diagnosis.possible
                                                        : diagnosis.causes;
-    list.push_back(std::move(cause));
+    const auto same = std::ranges::find_if(list, [&](const RunCause& known) {
+      return known.kind == cause.kind && known.ranks == cause.ranks && known.precision == cause.precision;
+    });
+    if (same == list.end()) {
+      list.push_back(std::move(cause));
+    } else {
+      same->lost += cause.lost;  // Another sign of the same.
+    }
   }
   for (auto* list : {&diagnosis.causes, &diagnosis.possible, &diagnosis.harmless})
     std::ranges::stable_sort(*list, std::ranges::greater{}, &RunCause::lost);

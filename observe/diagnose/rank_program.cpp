@@ -35,6 +35,13 @@ bool is_reduction(std::string_view operation) {
   return std::ranges::find(names, operation) != names.end();
 }
 
+/// Operations that wait for values because the sizes of their results, or their algorithm, depend on them.
+bool needs_values(std::string_view operation) {
+  constexpr std::array<std::string_view, 5> names{"nonzero", "masked_select", "unique", "repeat_interleave",
+                                                  "ctc_loss"};
+  return std::ranges::any_of(names, [&](auto name) { return contains(operation, name); });
+}
+
 class Program {
  public:
   Program(const Trace& trace, const std::vector<const TracedLaunch*>& launches, const KernelNames& names,
@@ -121,10 +128,14 @@ class Program {
   /// Long times without any event: pauses of the program outside of operations, long operations inside.
   void add_pauses() {
     std::vector<Span> operations;
+    std::vector<Span> reading;
     std::vector<Span> calls = trace_.overheads;
     for (const auto& operation : trace_.operations) {
-      if (threads_.contains(operation.thread)) operations.push_back(operation);
+      if (!threads_.contains(operation.thread)) continue;
+      operations.push_back(operation);
+      if (needs_values(trace_.signatures[operation.signature].name)) reading.push_back(operation);
     }
+    of_model_ = MergedSpans{std::move(reading)};
     for (const auto* some : {&trace_.calls, &trace_.other_calls}) {
       for (const auto& call : *some) {
         if (is_ours(call)) calls.push_back(call);
@@ -171,9 +182,15 @@ class Program {
 
   void add_extra(CpuItem item, std::size_t next, std::vector<CpuItem>& items) {
     const auto* before = next > 0 ? &run_.activities[next - 1] : nullptr;
-    if (item.kind == CpuItem::Kind::pause && next < run_.activities.size())
-      item.is_before_batch = is_first_copy(next);
+    if (item.kind == CpuItem::Kind::pause && next < run_.activities.size()) {
+      // What ends before the profiler's next step begins is of the step before.
+      const bool is_of_step = std::ranges::none_of(trace_.profiler_steps, [&](const Span& mark) {
+        return mark.start > item.start && mark.start <= launches_[next]->call->start;
+      });
+      item.is_before_batch = is_of_step && is_first_copy(next);
+    }
     if (item.kind == CpuItem::Kind::wait) {
+      item.is_of_model = of_model_.contains(item.start);
       if (before == nullptr) return;
       if (item.stream == -2) item.stream = before->stream;
       item.reads_value = before->work == WorkClass::copy_out && before->bytes <= largest_value;
@@ -260,6 +277,7 @@ class Program {
   std::vector<Span> taken_;  ///< times of `extras_` that are not work
   MergedSpans not_work_;     ///< the same
   MergedSpans batches_;      ///< in the data loader's iterator
+  MergedSpans of_model_;     ///< in operations that read values for themselves
   bool launches_block_ = false;
   std::vector<std::int64_t> stream_waits_;
   std::size_t next_wait_ = 0;

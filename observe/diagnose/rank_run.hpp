@@ -79,9 +79,10 @@ struct CpuItem {
     compile,    ///< torch.compile, or code that is loaded to the GPU
   };
   Kind kind = Kind::work;
-  bool is_before_batch = false;       ///< of pauses: the next activity is the step's first copy to the GPU
+  bool is_before_batch = false;       ///< of pauses: the step's first copy to the GPU follows in this step
   bool takes_batch = false;           ///< of pauses: inside of the data loader's iterator
   bool reads_value = false;           ///< of waits: for a copy of some bytes to the host
+  bool is_of_model = false;           ///< of waits: an operation needs the value, such as for its sizes
   bool is_of_launch = false;          ///< of waits: the launch itself returns only when its kernel has ended
   std::int32_t activity = -1;         ///< of launches; of waits that read a value: the copy
   std::int32_t stream = -1;           ///< of waits; -1: all streams

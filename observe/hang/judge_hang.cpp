@@ -75,7 +75,9 @@ void judge_state(HangReport& report, const HangEvidence& evidence, const DumpAge
     report.why = fmt::format("the watchdog waited for {}", report::time_text(timed_out->timeout));
   } else if (!evidence.timeouts.empty()) {
     report.verdict = HangVerdict::failed;
-    report.why = "NCCL reported an error";
+    const bool differ = std::ranges::any_of(
+        report.findings, [](const HangFinding& finding) { return finding.instead.has_value(); });
+    report.why = differ ? "ranks called different collectives" : "NCCL reported an error";
   } else if (ages.is_moving) {
     report.verdict = HangVerdict::running;
     report.why = ages.why_moving;
@@ -193,7 +195,8 @@ void merge(HangReport& report, const HangEvidence& evidence) {
       continue;
     }
     if (same->remedy.empty()) same->remedy = finding.remedy;
-    for (auto& note : finding.notes) same->notes.push_back(std::move(note));
+    for (auto& note : finding.notes)
+      if (std::ranges::find(same->notes, note) == same->notes.end()) same->notes.push_back(std::move(note));
     if (!contains(same->source, finding.source)) same->source += ", " + finding.source;
     if (same->kind == HangKind::error && finding.call) {
       same->kind = finding.kind;

@@ -19,6 +19,7 @@
 #include "sim/nccl/rank_order.hpp"
 #include "sim/scenario/strategy_facts.hpp"
 #include "sim/study/explain/explain.hpp"
+#include "sim/trust/provenance_class.hpp"
 
 namespace gradway {
 namespace {
@@ -180,6 +181,17 @@ class Causes {
 
 double StepCause::distance(Seconds measured) const {
   return std::abs(std::log(step_time / measured)) + penalty;
+}
+
+StepVerdict verdict_of(const MeasuredStep& measured, const Run& run) {
+  if (std::abs(measured.time / run.measured.metrics.step_time - 1) < as_predicted)
+    return StepVerdict::expected;
+  if (measured.time < run.range.low) return StepVerdict::fast;
+  if (measured.time <= run.range.high) return StepVerdict::inside;
+  // Of 38 public reports on GPUs whose kernels were not timed, nine are above their interval, among them one
+  // that the program's author calls normal (nanoGPT issue 110); of eight on others, none.
+  return provenance_class_of(run.step_basis) < ProvenanceClass::moved ? StepVerdict::slow
+                                                                      : StepVerdict::undecided;
 }
 
 MeasuredStep read_measured_step(const std::string& text, const Run& run) {

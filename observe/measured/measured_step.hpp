@@ -52,6 +52,16 @@ struct MeasuredStep {
 /// @throws ConfigError if there is no step time in it
 MeasuredStep read_measured_step(const std::string& text, const Run& run);
 
+/// What the prediction says of a measured step.
+enum class StepVerdict {
+  expected,   ///< within `as_predicted`
+  inside,     ///< the prediction interval
+  fast,       ///< below the interval
+  slow,       ///< above the interval of a prediction from kernels of this GPU
+  undecided,  ///< above the interval of a prediction that was extrapolated to this GPU
+};
+StepVerdict verdict_of(const MeasuredStep& measured, const Run& run);
+
 /// A step of the scenario, to stand beside published ones.
 PublishedStep step_of(const Scenario& scenario, Seconds time);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <ostream>
 
@@ -17,6 +18,27 @@ namespace {
 std::string_view place_in_interval(const MeasuredStep& measured, const Run& run) {
   if (measured.time > run.range.high) return "above";
   return measured.time < run.range.low ? "below" : "inside";
+}
+
+constexpr std::array<std::string_view, 5> verdicts{"expected", "inside", "fast", "slow", "undecided"};
+
+std::string verdict_text(StepVerdict verdict, const Run& run) {
+  switch (verdict) {
+    case StepVerdict::expected:
+      return "as expected: nothing needs an explanation";
+    case StepVerdict::inside:
+      return "it may be healthy; if you know that it should be shorter:";
+    case StepVerdict::fast:
+      return "faster than predicted: check that the scenario describes this run";
+    case StepVerdict::slow:
+      return "slow: 19 of 20 healthy runs of this job are shorter";
+    case StepVerdict::undecided:
+      break;
+  }
+  return fmt::format(
+      "undecided: no kernels were timed on {}, so that the prediction alone cannot call the run slow; "
+      "published steps on this GPU and a trace ('gradway diagnose') can",
+      run.scenario.platform.gpu_models.front().name);
 }
 
 void write_row(std::ostream& out, std::string_view name, const std::string& value, const Style& style) {
@@ -58,15 +80,8 @@ void write_published(std::ostream& out, const MeasuredStep& measured, const Run&
 }
 
 /// Causes of a difference, or that there is none.
-void write_causes(std::ostream& out, const MeasuredStep& measured, double difference, std::string_view place,
-                  const Style& style) {
-  if (std::abs(difference) < as_predicted) {
-    write_row(out, "", "as expected: nothing needs an explanation", style);
-    return;
-  }
-  if (place == "inside")
-    write_row(out, "",
-              "by the prediction it may be a healthy step; if you know that it should be shorter:", style);
+void write_causes(std::ostream& out, const MeasuredStep& measured, StepVerdict verdict, const Style& style) {
+  if (verdict == StepVerdict::expected) return;
   if (measured.causes.empty()) {
     write_row(out, "",
               "no single cause that was simulated explains it: check that the scenario describes this run",
@@ -91,16 +106,18 @@ void write_causes(std::ostream& out, const MeasuredStep& measured, double differ
 void write_measured(std::ostream& out, const MeasuredStep& measured, const Run& run, const Style& style) {
   const auto step = run.measured.metrics.step_time;
   const auto difference = measured.time / step - 1;
-  const auto place = place_in_interval(measured, run);
+  const auto verdict = verdict_of(measured, run);
   out << '\n';
   write_row(
       out, "measured",
       fmt::format(
           "{}{}, {} {} than predicted, {} the prediction interval", time_text(measured.time),
           measured.steps > 1 ? fmt::format(" (median of {})", counted_text(measured.steps, "step")) : "",
-          percent_text(std::abs(difference)), difference < 0 ? "shorter" : "longer", place),
+          percent_text(std::abs(difference)), difference < 0 ? "shorter" : "longer",
+          place_in_interval(measured, run)),
       style);
-  write_causes(out, measured, difference, place, style);
+  write_row(out, "verdict", verdict_text(verdict, run), style);
+  write_causes(out, measured, verdict, style);
   write_published(out, measured, run, style);
 }
 
@@ -112,7 +129,8 @@ void write_measured_json(std::ostream& out, const MeasuredStep& measured, const 
             {"predicted_s", run.measured.metrics.step_time.value()},
             {"low_s", run.range.low.value()},
             {"high_s", run.range.high.value()},
-            {"place", place_in_interval(measured, run)}};
+            {"place", place_in_interval(measured, run)},
+            {"verdict", verdicts[static_cast<std::size_t>(verdict_of(measured, run))]}};
   auto& causes = json["causes"] = Json::array();
   for (const auto& cause : measured.causes) {
     Json set = Json::object();

@@ -113,6 +113,15 @@ std::string compared_with_expected(const WatchedRun& run) {
                                        expected.least_certain));
 }
 
+/// Whether step times are in an unknown unit, in which the shares of findings are the same.
+bool assumes_seconds(const std::vector<LoggedStep>& steps) {
+  return std::ranges::any_of(steps, &LoggedStep::is_unit_assumed);
+}
+
+std::string_view assumed_unit(const std::vector<LoggedStep>& steps) {
+  return assumes_seconds(steps) ? ", if the log is in seconds (else: --unit)" : "";
+}
+
 }  // namespace
 
 void write_watched(std::ostream& out, const std::vector<LoggedStep>& steps, const WatchedRun& run,
@@ -126,8 +135,8 @@ void write_watched(std::ostream& out, const std::vector<LoggedStep>& steps, cons
   row("steps", run.warm_up == 0 ? fmt::format("{}", run.steps)
                                 : fmt::format("{}, without the first {}, which warm up",
                                               run.steps - run.warm_up, run.warm_up));
-  row("step time",
-      fmt::format("median {}, 90 % of them {}", time_text(run.median), range_text(run.low, run.high)));
+  row("step time", fmt::format("median {}, 90 % of them {}{}", time_text(run.median),
+                               range_text(run.low, run.high), assumed_unit(steps)));
   if (run.expected) {
     row("expected", fmt::format("{} (90 % prediction interval: {})", time_text(run.expected->time),
                                 range_text(run.expected->low, run.expected->high)));
@@ -154,6 +163,7 @@ void write_json(std::ostream& out, const std::vector<LoggedStep>& steps, const W
             {"high_s", run.high.value()},
             {"total_s", run.total.value()},
             {"lost_share", run.lost_share()},
+            {"assumes_seconds", assumes_seconds(steps)},
             {"expected", nullptr}};
   if (run.expected) {
     json["expected"] = {{"step_time_s", run.expected->time.value()},

@@ -19,6 +19,7 @@ extern const std::string_view job_messages;
 namespace {
 
 constexpr std::size_t most_messages = 2000;
+constexpr int most_ranks = 1 << 20;
 
 /// The number after a fragment; empty without it.
 std::optional<std::int64_t> number_after(std::string_view text, std::string_view fragment) {
@@ -75,6 +76,12 @@ class OutputReader {
       read_frame(line);
     } else if (contains(line, "WorkNCCL(SeqNum=") || contains(line, "Timeout at NCCL work")) {
       read_timeout(line);
+    } else if (contains(line, "CollectiveFingerPrint(")) {
+      read_fingerprints(line);
+      return;
+    } else if (contains(line, " failed to pass monitoredBarrier")) {
+      read_barrier(line);
+      return;
     } else if (contains(line, "ast enqueued")) {
       read_progress(line);
     } else if (contains(line, "Stack trace of the failed collective")) {
@@ -92,14 +99,26 @@ class OutputReader {
     WatchdogTimeout timeout;
     timeout.rank = rank_ >= 0 ? rank_ : static_cast<int>(number_after(line, "[Rank ").value_or(-1));
     timeout.sequence = number_after(line, "SeqNum=").value_or(0);
-    const auto operation = after(line, "OpType=");
-    timeout.operation = printable(operation.substr(0, operation.find_first_of(",)")));
-    timeout.input = number_after(line, "NumelIn=").value_or(-1);
     timeout.timeout = Seconds{static_cast<double>(number_after(line, "Timeout(ms)=").value_or(0)) / 1e3};
     timeout.is_error = contains(line, "async exception");
-    if (timeout.operation.empty()) {
+    if (contains(line, "OpType=")) {
+      add_call(std::move(timeout), line);
+    } else {
       read_progress(line);
-      return;
+    }
+  }
+
+  /// A call in which a rank waits. @param text with "OpType=", and "NumelIn=" or "TensorShape=" before 2.2
+  void add_call(WatchdogTimeout timeout, std::string_view text) {
+    if (const auto operation = after(text, "OpType="); !operation.empty())
+      timeout.operation = printable(operation.substr(0, operation.find_first_of(",)")));
+    timeout.input = number_after(text, "NumelIn=").value_or(-1);
+    if (auto shape = after(text, "TensorShape=["); !shape.empty()) {
+      double elements = 1;
+      for (shape = shape.substr(0, shape.find(']')); !shape.empty(); shape = after(shape, ","))
+        elements *= static_cast<double>(number_at(trimmed(shape)));
+      constexpr double most = 1e15;
+      timeout.input = static_cast<std::int64_t>(std::clamp(elements, -1.0, most));
     }
     const bool is_known = std::ranges::any_of(evidence_.timeouts, [&](const WatchdogTimeout& known) {
       return known.rank == timeout.rank && known.sequence == timeout.sequence &&
@@ -109,6 +128,40 @@ class OutputReader {
     see_rank(timeout.rank);
     if (!is_known && evidence_.timeouts.size() < most_messages)
       evidence_.timeouts.push_back(std::move(timeout));
+  }
+
+  /// TORCH_DISTRIBUTED_DEBUG=DETAIL: "Rank 1 is running collective: CollectiveFingerPrint(SequenceNumber=3,
+  /// OpType=ALLREDUCE, TensorShape=[20, 10], ...), but Rank 0 is running collective: ..."
+  void read_fingerprints(std::string_view line) {
+    while (!line.empty()) {
+      const auto next = after(line, ", but Rank ");
+      const auto call = line.substr(0, line.size() - next.size());
+      const auto name = call.substr(0, call.find(" is running"));
+      WatchdogTimeout timeout;
+      timeout.rank = static_cast<int>(number_at(name.substr(name.rfind(' ') + 1)));
+      timeout.sequence = number_after(call, "SequenceNumber=").value_or(0);
+      timeout.is_error = true;
+      add_call(std::move(timeout), call);
+      line = next;
+    }
+  }
+
+  /// "[Rank 0]: Ranks 4, 5 failed to pass monitoredBarrier in 2000000 ms"
+  void read_barrier(std::string_view line) {
+    WatchdogTimeout timeout;
+    timeout.rank = static_cast<int>(number_after(line, "[Rank ").value_or(0));
+    timeout.operation = "monitored_barrier";
+    timeout.timeout =
+        Seconds{static_cast<double>(number_after(line, "monitoredBarrier in ").value_or(0)) / 1e3};
+    add_call(std::move(timeout), {});
+    auto ranks = after(line, "]: Rank");
+    ranks = ranks.substr(std::min(ranks.find(' '), ranks.size()));
+    for (ranks = ranks.substr(0, ranks.find(" failed")); !ranks.empty(); ranks = after(ranks, ",")) {
+      const auto rank = static_cast<int>(number_at(trimmed(ranks)));
+      if (rank < 0 || rank >= most_ranks) continue;
+      see_rank(rank);
+      evidence_.progress[rank].push_back({"", -1, -1});
+    }
   }
 
   /// "... failure detected by watchdog at work sequence id: 10 PG status: last enqueued work: 10, last
@@ -279,7 +332,9 @@ class OutputReader {
     if (store.expected > store.count) evidence_.joined.push_back(store);
   }
 
-  void see_rank(int rank) { evidence_.world = std::max(evidence_.world, rank + 1); }
+  void see_rank(int rank) {
+    if (rank < most_ranks) evidence_.world = std::max(evidence_.world, rank + 1);
+  }
 
   HangEvidence& evidence_;
   const std::string& file_;

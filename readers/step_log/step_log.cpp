@@ -134,7 +134,7 @@ class StepLogReader {
                  : format.counts == StepFormat::Counts::total ? steps_of_totals(*series)
                                                               : std::move(series->steps);
     for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (steps[i].number == unnumbered) steps[i].number = static_cast<std::int64_t>(i);
+      if (steps[i].number == unnumbered) steps[i].number = static_cast<std::int64_t>(i) + 1;
     }
     return steps;
   }
@@ -188,8 +188,10 @@ class StepLogReader {
     const auto value = reading.number.value;
     if (!format.is_rate()) {
       const auto unit = reading.number.unit ? reading.number.unit : options_.unit;
-      if (!unit) refuse("the unit of the step time is unknown", "give it with --unit: s, ms or us");
-      step.time = value * *unit;
+      if (!unit && !options_.assumes_seconds)
+        refuse("the unit of the step time is unknown", "give it with --unit: s, ms or us");
+      step.is_unit_assumed = !unit;
+      step.time = value * unit.value_or(1.0_s);
     }
     const bool is_total = format.counts == StepFormat::Counts::total;
     const bool is_possible = format.is_rate() ? value > 0 : step.time.value() > 0 || (is_total && value == 0);

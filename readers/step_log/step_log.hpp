@@ -13,9 +13,10 @@ namespace gradway {
 
 /// A training step in a log.
 struct LoggedStep {
-  std::int64_t number = 0;  ///< As written, else counted from 0.
+  std::int64_t number = 0;  ///< As written, else counted from 1.
   Seconds time{};
-  std::string moment;  ///< Date and time as written; may be empty.
+  std::string moment;            ///< Date and time as written; may be empty.
+  bool is_unit_assumed = false;  ///< Neither the log nor the options name the unit of the time.
 };
 
 /// What a step has, by which rates become times.
@@ -27,8 +28,9 @@ struct StepAmounts {
 
 /// Settings of the user for logs of step times.
 struct StepLogOptions {
-  std::optional<std::string> key;        ///< Name of the value in each line.
-  std::optional<Seconds> unit;           ///< Of numbers without one.
+  std::optional<std::string> key{};      ///< Name of the value in each line.
+  std::optional<Seconds> unit{};         ///< Of numbers without one.
+  bool assumes_seconds = false;          ///< Else an unknown unit is an error.
   std::optional<double> batch{};         ///< Samples or tokens of a step, for logs that have rates.
   std::optional<StepAmounts> amounts{};  ///< The same, if the job is known.
   std::size_t fewest = 20;               ///< Steps that are needed.

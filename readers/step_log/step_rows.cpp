@@ -107,10 +107,11 @@ std::optional<Seconds> unit_in_name(std::string_view name) {
   return last == std::string_view::npos ? std::nullopt : unit_at(name.substr(last + 1));
 }
 
-std::optional<StepNumber> number_behind(std::string_view text, std::string_view word) {
+std::optional<StepNumber> number_behind(std::string_view text, std::string_view word, bool is_whole) {
   for (auto position = text.find(word); position != std::string_view::npos;
        position = text.find(word, position + 1)) {
-    if (position > 0 && is_letter(text[position - 1])) continue;
+    const auto before = position == 0 ? ' ' : text[position - 1];
+    if (is_letter(before) || (is_whole && before == '_')) continue;
     auto remainder = text.substr(position + word.size());
     std::optional<Seconds> unit;
     if (!remainder.empty() && remainder.front() == '_') unit = unit_at(remainder.substr(1));
@@ -153,7 +154,10 @@ std::optional<StepNumber> number_before(std::string_view text, std::string_view 
 
 std::optional<StepNumber> number_of(const StepFormat& format, std::string_view text) {
   if (!format.with.empty() && !contains(text, format.with)) return std::nullopt;
-  auto number = format.is_before ? number_before(text, format.name) : number_behind(text, format.name);
+  // Of names of one word, "data_time" is another than "time".
+  const bool is_whole = !format.is_key && format.name.find_first_of(" _") == std::string::npos;
+  auto number =
+      format.is_before ? number_before(text, format.name) : number_behind(text, format.name, is_whole);
   if (!number && format.needs_batch()) number = number_before(text, format.name);
   if (!number || (format.needs_unit && !number->unit)) return std::nullopt;
   if (format.is_rate()) number->unit.reset();

@@ -51,7 +51,8 @@ std::optional<Seconds> unit_in_name(std::string_view name);
 /// The number that a format finds in a line. @param text in lower case
 std::optional<StepNumber> number_of(const StepFormat& format, std::string_view text);
 /// The number after a word, at most a unit in brackets and some punctuation away.
-std::optional<StepNumber> number_behind(std::string_view text, std::string_view word);
+/// @param is_whole the word is not the end of a longer name: "time" is not in "data_time"
+std::optional<StepNumber> number_behind(std::string_view text, std::string_view word, bool is_whole = false);
 
 /// Whether a column or key has what a format names: its whole name, the last part of a path, or the name of a
 /// run and " - " before it.

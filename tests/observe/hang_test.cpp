@@ -180,3 +180,68 @@ TEST_CASE("a rank without a dump is named if all others wait", "[hang]") {
   CHECK(report.verdict == HangVerdict::undecided);
   CHECK(report.findings.front().ranks == std::vector{2});
 }
+
+namespace {
+
+HangReport judged_output(std::string_view text) {
+  HangEvidence evidence;
+  add_job_output(evidence, text, "job.log", -1);
+  return judge_hang(evidence);
+}
+
+std::string fingerprint(int rank, int elements) {
+  return fmt::format(
+      "Rank {} is running collective: CollectiveFingerPrint(SequenceNumber=3104, OpType=ALLREDUCE, "
+      "TensorShape=[{}, 128], TensorDtypes=BFloat16, TensorDeviceTypes=TensorOptions(dtype=float (default), "
+      "device=cuda, layout=Strided (default), requires_grad=false (default)))",
+      rank, elements);
+}
+
+}  // namespace
+
+TEST_CASE("calls that TORCH_DISTRIBUTED_DEBUG=DETAIL found to differ name the rank of fewest", "[hang]") {
+  std::string text;
+  for (const auto& [rank, other] : {std::pair{1, 0}, std::pair{2, 1}, std::pair{3, 1}})
+    text += fmt::format(
+        "[rank{}]: RuntimeError: Detected mismatch between collectives on ranks. {}, but {}.Collectives "
+        "differ in the following aspects: \t Tensor Tensor shapes: 8 128vs 4 128\n",
+        rank, fingerprint(rank, rank == 1 ? 8 : 4), fingerprint(other, other == 1 ? 8 : 4));
+  const auto report = judged_output(text);
+  CHECK(report.verdict == HangVerdict::failed);
+  CHECK(report.why == "ranks called different collectives");
+  const auto& first = report.findings.front();
+  CHECK(first.kind == HangKind::other_sizes);
+  CHECK(first.ranks == std::vector{1});
+  CHECK(first.waiting == std::vector{0, 2, 3});
+  CHECK(first.call->sequence == 3104);
+  CHECK(first.call->sizes == "[512]");
+  CHECK(first.instead->sizes == "[1024]");
+}
+
+TEST_CASE("ranks that did not come to a monitored barrier are named", "[hang]") {
+  const auto [text, ranks] = GENERATE(
+      std::pair{"RuntimeError: [Rank 0]: Ranks 4, 5, 7 failed to pass monitoredBarrier in 2000000 ms",
+                std::vector{4, 5, 7}},
+      std::pair{"RuntimeError: [Rank 0]: Rank 1 failed to pass monitoredBarrier in 30000 ms",
+                std::vector{1}});
+  const auto report = judged_output(std::string{"Traceback (most recent call last):\n"} + text + "\n");
+  CHECK(report.verdict == HangVerdict::hung);
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings.front().kind == HangKind::not_called);
+  CHECK(report.findings.front().ranks == ranks);
+  CHECK(report.findings.front().waiting == std::vector{0});
+  CHECK(report.findings.front().call->operation == "monitored_barrier");
+  for (const auto* cut : {"[Rank 0]: Ranks failed to pass monitoredBarrier",
+                          "[Rank : Rank 99999999999, failed to pass monitoredBarrier in",
+                          "[Rank 0]: Rank 1, but Rank CollectiveFingerPrint(TensorShape=[9,,"})
+    CHECK_NOTHROW(judged_output(cut));
+}
+
+TEST_CASE("a rank whose watchdog was blocked is named with what that means", "[hang]") {
+  const auto report = judged_output(
+      "[rank2]:[E419 10:53:25.42 ProcessGroupNCCL.cpp:1484] [PG ID 2 PG GUID 9 Rank 2] ProcessGroupNCCL's "
+      "watchdog got stuck for 480 seconds without making progress in monitoring enqueued collectives.\n");
+  REQUIRE(report.findings.size() == 1);
+  CHECK(report.findings.front().ranks == std::vector{2});
+  CHECK_THAT(report.findings.front().notes.at(1), Contains("waits for Python's lock"));
+}

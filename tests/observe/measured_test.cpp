@@ -32,6 +32,22 @@ TEST_CASE("times, rates and lines of logs are a step of the scenario", "[measure
   CHECK_THROWS_WITH(read_measured_step("slow", run), Contains("'--measured slow' is no step time"));
 }
 
+TEST_CASE("a step is called slow only by kernels of its GPU", "[measured]") {
+  auto run = run_of();
+  const auto verdict = [&](double factor) {
+    return verdict_of({factor * run.measured.metrics.step_time, 1, {}, {}}, run);
+  };
+  run.step_basis.compute = Basis::measured;
+  CHECK(verdict(1.1) == StepVerdict::expected);
+  CHECK(verdict(1.18) == StepVerdict::inside);
+  CHECK(verdict(3) == StepVerdict::slow);
+  CHECK(verdict(0.3) == StepVerdict::fast);
+  for (const auto basis : {Basis::moved, Basis::nominal}) {
+    run.step_basis.compute = basis;
+    CHECK(verdict(3) == StepVerdict::undecided);
+  }
+}
+
 TEST_CASE("a step that a cause makes longer has this cause first", "[measured]") {
   const auto run = run_of();
   MeasuredStep healthy{run.measured.metrics.step_time, 1, {}};

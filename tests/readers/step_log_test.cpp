@@ -116,6 +116,10 @@ TEST_CASE("logs that leave a question open are refused") {
   CHECK_THROWS_WITH(steps_of(repeated("{}")),
                     Contains("train.log:1:1: error: the unit of the step time is unknown") &&
                         Contains("hint: give it with --unit: s, ms or us"));
+  const auto assumed = steps_of(repeated("{}"), {.assumes_seconds = true});
+  CHECK(assumed.front().is_unit_assumed);
+  CHECK(assumed.front().time == 100.0_s);
+  CHECK_FALSE(steps_of(repeated("{} ms"), {.assumes_seconds = true}).front().is_unit_assumed);
   CHECK_THROWS_WITH(steps_of(repeated("loss {}")),
                     Contains("the log has 0 step times, but at least 20 are needed") &&
                         Contains("hint: name the value that has the step time with --key"));
@@ -124,7 +128,7 @@ TEST_CASE("logs that leave a question open are refused") {
     CHECK_THROWS_WITH(steps_of(line), StartsWith("train.log:1:1: error: a step number of ") &&
                                           Contains(" is not possible\n") &&
                                           Contains("\n  hint: correct or remove the line"));
-  CHECK(steps_of(repeated("step info {}: step_time=3 ms")).back().number == 19);
+  CHECK(steps_of(repeated("step info {}: step_time=3 ms")).back().number == 20);
   CHECK_THROWS_WITH(steps_of("step,step_time_ms\n1e300,3\n"),
                     StartsWith("train.log:2:1: error: a step number of 1e+300 is not possible"));
   CHECK(steps_of("step,step_time_ms\n" + repeated("9007199254740{},3")).back().number == 9007199254740119);
