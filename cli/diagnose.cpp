@@ -29,8 +29,8 @@
 #include "readers/fit/predictions.hpp"
 #include "readers/hang/hang_evidence.hpp"
 #include "readers/kineto/kineto.hpp"
+#include "readers/kineto/read/communication.hpp"
 #include "readers/kineto/read/read_trace.hpp"
-#include "readers/kineto/read/without_ddp.hpp"
 #include "readers/nsys/nsys.hpp"
 #include "readers/topology/gpu_name.hpp"
 #include "sim/base/printable.hpp"
@@ -221,11 +221,12 @@ void write_draft(const DiagnoseArguments& arguments, const JobRun& run, const Di
   // The precision of an export follows from the names of its kernels.
   if (first.profiler == Profiler::nsys) options.precision = first.precision;
   auto trace = is_nsys_export(file) ? std::move(read_nsys(file, file).front()) : read_trace(file, file);
-  const bool has_bucket_views = !copies_out_of_buckets(trace);
+  const bool has_bucket_views = !has_operation(trace, "copy_bucket_to_grad");
   std::unordered_map<std::int64_t, std::int64_t> alone;
   for (std::size_t i = 0; i < run.alone.front().size(); ++i)
     alone.emplace(run.ranks.front().activities[i].start, std::llround(run.alone.front()[i]));
-  auto imported = import_trace(without_ddp(std::move(trace), alone), "trace of a rank", file, file, options);
+  auto imported =
+      import_trace(without_communication(std::move(trace), alone), "trace of a rank", file, file, options);
   imported.profile.gap =
       from_nanoseconds(run.ranks.front().gap);  // Shorter kernels seem to leave longer gaps.
   const auto draft = draft_scenario(run, diagnosis, platform, model_file.stem().string(), imported.profile,

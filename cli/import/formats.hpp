@@ -17,6 +17,7 @@ struct ImportArguments {
   std::string gpu;
   std::string precision;
   std::string batch;
+  std::string parameters;
   std::string sequence;
   std::string calibration;
   std::string gpus;

@@ -10,6 +10,7 @@
 #include "readers/nsys/nsys.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/config/read/read.hpp"
+#include "sim/config/yaml/goal_quantities.hpp"
 #include "sim/report/show/show.hpp"
 
 namespace gradway::cli {
@@ -25,6 +26,7 @@ void import_profile(const ImportArguments& arguments, const CommandContext& cont
   if (!arguments.gpu.empty()) options.gpu = arguments.gpu;
   options.precision = value_of("--precision", arguments.precision, config::precision_of_profile);
   options.batch = value_of("--batch", arguments.batch, config::integer(1, 1'000'000));
+  options.parameters = value_of("--parameters", arguments.parameters, config::tokens);
   options.known_gpus = list_names(DataKind::gpu, context.data);
   const auto& file = arguments.files.front();
   auto imported = importer(file, file, options);

@@ -10,12 +10,13 @@
 #include <fmt/ranges.h>
 
 #include "readers/kineto/memory/step_memory.hpp"
+#include "readers/kineto/read/communication.hpp"
 #include "readers/kineto/read/read_trace.hpp"
 #include "readers/kineto/read/steps.hpp"
-#include "readers/kineto/read/without_ddp.hpp"
 #include "readers/kineto/work/launch_work.hpp"
 #include "readers/topology/gpu_name.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/cost/framework_cost.hpp"
 #include "sim/files/text_file.hpp"
 
 namespace gradway {
@@ -113,6 +114,39 @@ void check_size(const TracedStep& step, const Where& file) {
               "check that each step of the trace is one training step");
 }
 
+void check_known(const Trace& trace, const ImportOptions& options, const Where& file) {
+  if (trace.has_shapes || (options.batch && options.parameters)) return;
+  refuse_at(file, "the trace has no shapes of operands, by which batch and parameters are found",
+            "record with record_shapes=True, or give --batch N and --parameters N: kernels are then known by "
+            "their names only");
+}
+
+/// The optimizer of a rank that updates a part of the parameters, as it would update all of them.
+void update_whole_parameters(Profile& profile, double shards) {
+  for (auto& launch : profile.launches) {
+    if (launch.phase != ProfiledPhase::optimizer || launch.kind != KernelClass::memory) continue;
+    const auto fixed = std::min(launch.gpu, smallest_kernel);
+    launch.gpu = fixed + (launch.gpu - fixed) * shards;
+    launch.bytes = launch.bytes * shards;
+  }
+}
+
+std::string words_for(const Communication& communication, const Trace& trace) {
+  auto text = fmt::format(
+      "the trace is of {}{}: its collectives are taken out, and the model is that of one GPU; set 'job.gpus' "
+      "and 'strategy.kind: {}' in the scenario. Kernels that ran beside collectives may take longer than "
+      "alone",
+      communication.strategy.starts_with("fsdp") ? "FSDP" : "DDP",
+      trace.ranks ? fmt::format(" on {} rank{}", *trace.ranks, *trace.ranks == 1 ? "" : "s") : "",
+      communication.strategy.empty() ? "ddp" : communication.strategy);
+  if (communication.has_exchange)
+    text +=
+        "; no strategy adds its all-to-alls of embeddings or experts, whose parameters are those of a rank";
+  if (communication.shards == 0)
+    text += "; it does not say how many ranks it has, so the optimizer updates the shard of one";
+  return text;
+}
+
 void warn_of_cpu(const Profile& profile, std::vector<std::string>& warnings) {
   const auto cpu = cpu_time(profile);
   const auto gpu = gpu_time(profile);
@@ -165,16 +199,17 @@ ImportedProfile import_kineto(const std::filesystem::path& path, const std::stri
                               const ImportOptions& options) {
   auto trace = read_trace(path, shown);
   const auto accumulate_grad = time_to_accumulate(trace);
+  const auto communication = communication_of(trace);
   std::string taken_out;
-  if (is_of_ddp_alone(trace)) {
-    taken_out = fmt::format(
-        "the trace is of DDP{}: its collectives are taken out, and the model is that of one GPU; set "
-        "'job.gpus' and 'strategy.kind: ddp' in the scenario. Kernels that ran beside collectives may take "
-        "longer than alone",
-        trace.ranks ? fmt::format(" on {} ranks", *trace.ranks) : "");
-    trace = without_ddp(std::move(trace), {});
+  if (communication.can_be_removed()) {
+    taken_out = words_for(communication, trace);
+    trace = without_communication(std::move(trace), {});
+  } else if (!communication.divides.empty()) {
+    trace.distributed = "'" + communication.divides + "'";
   }
   auto result = import_trace(std::move(trace), "PyTorch profiler trace", path, shown, options);
+  if (communication.shards > 1)
+    update_whole_parameters(result.profile, static_cast<double>(communication.shards));
   if (!taken_out.empty()) result.warnings.push_back(std::move(taken_out));
   result.profile.accumulate_grad = accumulate_grad;
   return result;
@@ -193,6 +228,7 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   const auto whole_step = problems.empty() ? time_of_whole_step(steps) : Seconds{};
   steps = micro_steps(trace, std::move(steps), file, problems);
   if (!problems.empty()) throw ConfigError{std::move(problems)};
+  check_known(trace, options, file);
 
   ImportedProfile result;
   auto& profile = result.profile;
@@ -215,7 +251,7 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   }
   profile.gap = averaged.gap;
   profile.launches = launches_of(trace, step, averaged);
-  profile.gradients = find_gradients(trace, step);
+  profile.gradients = find_gradients(trace, step, std::llround(options.parameters.value_or(0)));
   if (profile.gradients.empty())
     refuse_at(file, "the trace has no gradient of a parameter", "record it with record_shapes=True");
   profile.buffers = find_buffers(trace, step);
@@ -226,7 +262,9 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   // Gradients are new in the first micro-step.
   const auto first_pass = averaged.representative() -
                           std::min(averaged.representative(), static_cast<std::size_t>(step.passes - 1));
-  auto memory = memory_of_step(trace, steps, first_pass, profile);
+  auto memory = trace.has_shapes || !trace.allocations.empty()
+                    ? memory_of_step(trace, steps, first_pass, profile)
+                    : TracedMemory{};
   profile.memory_from = memory.from;
   profile.memory = std::move(memory.moments);
   profile.memory_lacks = std::move(memory.unknown_operations);

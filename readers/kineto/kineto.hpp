@@ -19,6 +19,7 @@ struct ImportOptions {
   std::optional<std::string> gpu;
   std::optional<Precision> precision;
   std::optional<int> batch;
+  std::optional<double> parameters;     ///< Of the model, if the trace has no shapes.
   std::vector<std::string> known_gpus;  ///< Names of the GPUs that gradway has descriptions of.
 };
 
@@ -29,8 +30,8 @@ struct ImportedProfile {
   std::vector<std::string> warnings;
 };
 
-/// Imports a trace of the PyTorch profiler (kineto) of training steps of one GPU, alone or under DDP, as a
-/// profile.
+/// Imports a trace of the PyTorch profiler (kineto) of one GPU, alone or of a job under DDP or FSDP, as a
+/// profile. Without shapes, names say what kernels do, and gradients have equal parts of the parameters.
 /// @param shown the file's name in messages.
 /// @throws ConfigError with everything that makes the trace unusable, and what to record instead.
 ImportedProfile import_kineto(const std::filesystem::path& file, const std::string& shown,

@@ -22,7 +22,6 @@ struct Reader {
 };
 constexpr auto readers = std::to_array<Reader>({
     {"bert", read_bert},
-    {"modernbert", read_modernbert},
     {"t5", read_t5},
     {"vit", read_vit},
     {"whisper", read_whisper},

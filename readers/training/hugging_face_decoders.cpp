@@ -48,10 +48,11 @@ class Family {
   static constexpr std::string_view names =
       "vocabulary hidden mlp layers heads kv_heads positions head_size tied kv activation gated layer_norm "
       "norm_bias norm_placement embedding_norm blocks blocks_key qk_norm qk_norm_key qk_norm_default "
-      "attention_bias output_follows mlp_bias output_bias packed latent sinks gate soft_cap position "
+      "attention_bias output_follows mlp_bias output_bias packed latent value_size sinks gate soft_cap "
+      "position "
       "position_offset rotary_share rotary_size window full_every no_rotary_every slides dropout "
       "attention_dropout experts top_k expert_mlp shared shared_mlp shared_gate expert_bias router_bias "
-      "dense_layers every";
+      "dense_layers every masked_lm";
   TextRow row_;
 };
 
@@ -62,7 +63,8 @@ std::optional<Family> family_of(std::string_view model_type) {
 }
 
 void read_norms(Model& model, const Family& family) {
-  model.put("bias", family.has("norm_bias"));
+  model.put("bias", model.flag("norm_bias", family.has("norm_bias")));
+  if (family.has("masked_lm")) model.put("masked_lm", true);
   model.put("norm", family.has("layer_norm") ? "layer_norm" : "rms_norm");
   const auto blocks_key = family.value("blocks_key");
   if (!family.value("blocks").empty() && (blocks_key.empty() || model.flag(blocks_key, true)))
@@ -70,7 +72,7 @@ void read_norms(Model& model, const Family& family) {
   if (!family.value("norm_placement").empty()) model.put("norm_placement", family.value("norm_placement"));
 }
 
-void read_latent_attention(Model& model) {
+void read_latent_attention(Model& model, int value_size) {
   model.reject("attention_bias", "gradway does not support biases in latent attention");
   constexpr std::string_view q_rank = "q_lora_rank";
   model.put("latent_attention",
@@ -78,11 +80,11 @@ void read_latent_attention(Model& model) {
                 "{{ {}kv_rank: {}, plain_head_size: {}, rotary_head_size: {}, value_head_size: {} }}",
                 model.settings.is_null(q_rank) ? "" : fmt::format("q_rank: {}, ", model.number(q_rank, 1536)),
                 model.number("kv_lora_rank", 512), model.number("qk_nope_head_dim", 128),
-                model.number("qk_rope_head_dim", 64), model.number("v_head_dim", 128)));
+                model.number("qk_rope_head_dim", 64), model.number("v_head_dim", value_size)));
 }
 
 void read_heads(Model& model, const Family& family) {
-  if (family.has("latent")) return read_latent_attention(model);
+  if (family.has("latent")) return read_latent_attention(model, family.number("value_size", 128));
   if (family.has("kv", true)) model.read_kv_heads(family.sizes());
   const auto key = family.value("qk_norm_key");
   const auto norm = family.value("qk_norm");
@@ -102,7 +104,7 @@ void read_heads(Model& model, const Family& family) {
            bias && family.has("output_follows", true));
   const bool has_plain_mlp = !family.has("gated", true) && family.has("norm_bias");
   put_bias("mlp_bias", "mlp_bias use_bias", has_bias || family.has("mlp_bias", has_plain_mlp));
-  if (model.flag("lm_head_bias", family.has("output_bias"))) model.put("output_bias", true);
+  if (model.flag("lm_head_bias decoder_bias", family.has("output_bias"))) model.put("output_bias", true);
 }
 
 /// Reads how much of each head is rotated.
@@ -150,7 +152,7 @@ void read_layer_kinds(Model& model, const Family& family) {
                     model.number("linear_conv_kernel_dim", 4)));
     return model.put("full_attention_every", std::max(every, 1));
   }
-  constexpr std::string_view key = "sliding_window attention_chunk_size";
+  constexpr std::string_view key = "sliding_window attention_chunk_size local_attention";
   const bool is_off =
       model.settings.is_null(key) || !model.flag("use_sliding_window", family.has("slides", true));
   const auto window = model.number(key, family.number("window"));
@@ -192,19 +194,21 @@ void read_mlps(Model& model, const Family& family) {
   model.require(every_layer, model.number(every_layer, 1) == 1,
                 "gradway requires experts in all layers after the first dense ones");
   constexpr std::string_view count_key = "num_local_experts num_experts";
-  const auto experts = model.settings.has("n_routed_experts moe_num_experts")
-                           ? model.number("n_routed_experts moe_num_experts", 0, 0)
-                           : model.number(count_key, family.number("experts"), 0);
+  constexpr std::string_view routed_key = "n_routed_experts moe_num_experts ffn_config.moe_num_experts";
+  const auto experts = model.settings.has(routed_key) ? model.number(routed_key, 0, 0)
+                                                      : model.number(count_key, family.number("experts"), 0);
   const auto standard =
       family.number("mlp") > 0 ? family.number("mlp") : model.hidden * model.number("expansion_ratio", 4);
-  const auto mlp = model.number("intermediate_size n_inner ffn_dim ffn_hidden_size", standard);
+  const auto mlp =
+      model.number("intermediate_size n_inner ffn_dim ffn_hidden_size ffn_config.ffn_hidden_size", standard);
   const auto dense_mlp =
       model.number("intermediate_size_mlp", family.model_type() == "llama4_text" ? standard : mlp);
   if (experts <= 1) return model.put("mlp", dense_mlp);
   const auto expert_mlp = family.number("expert_mlp") > 0 ? family.number("expert_mlp") : mlp;
   const auto width = family.model_type() == "llama4_text" ? model.number("intermediate_size", expert_mlp)
                                                           : model.number("moe_intermediate_size", expert_mlp);
-  constexpr std::string_view top_k_key = "num_experts_per_tok experts_per_token moe_topk";
+  constexpr std::string_view top_k_key =
+      "num_experts_per_tok experts_per_token moe_topk ffn_config.moe_top_k";
   model.require(top_k_key, family.number("top_k", 2) > 0 || model.settings.has(top_k_key),
                 "the file has no 'num_experts_per_tok'");
   const auto top_k = model.number(top_k_key, family.number("top_k", 2));
@@ -311,7 +315,8 @@ Family family_of_keys(Model& model) {
   const bool layer_norm =
       !model.settings.has("rms_norm_eps norm_eps") && model.settings.has("layer_norm_eps layer_norm_epsilon");
   const auto activation = model.settings.text("hidden_act hidden_activation").value_or("silu");
-  const bool gated = !layer_norm || activation == "silu" || activation == "swish";
+  const bool gated =
+      (!layer_norm && !activation.starts_with("relu")) || activation == "silu" || activation == "swish";
   Family family{{.kind = "family", .words = {""}, .values = {{"mlp", "11008"}}}};
   const auto set = [&](const char* name, bool value) { family.set(name, value ? "true" : "false"); };
   set("layer_norm", layer_norm);

@@ -58,29 +58,6 @@ void read_bert(HuggingFaceModel& model) {
       "than those of question answering and of masked language models");
 }
 
-/// ModernBERT: a decoder without a causal mask, with windows in all but every third layer.
-void read_modernbert(HuggingFaceModel& model) {
-  const Defaults defaults{50368, 768, 1152, 22, 12, 0, 8192, 0, true};
-  model.read_blocks(defaults);
-  model.read_sequence("max_position_embeddings", defaults.positions);
-  model.put("norm", "layer_norm");
-  model.put("bias", model.flag("norm_bias", false));
-  model.put("positions", "rotary");
-  model.put("masked_lm", true);
-  model.put("output_bias", model.flag("decoder_bias", true));
-  model.put("embedding_norm", true);
-  model.put("packed_projections", "split");
-  model.read_activation("hidden_activation", "gelu", true);
-  for (const auto* key : {"attention_bias", "mlp_bias"})
-    model.reject(key, "gradway's ModernBERT has no biases in its blocks");
-  model.put("mlp", model.number("intermediate_size", defaults.mlp));
-  const auto window = model.number("local_attention sliding_window", 128);
-  const auto every = model.number("global_attn_every_n_layers", 3);
-  if (window >= model.sequence || every == 1) return;
-  model.put("window", window);
-  model.put("full_attention_every", every);
-}
-
 void read_whisper(HuggingFaceModel& model) {
   put_sizes(model, "whisper");
   require_same(model, "decoder_attention_heads", "encoder_attention_heads", 6,

@@ -53,8 +53,10 @@ void HuggingFaceModel::read_activation(std::string_view keys, const std::string&
   if (is_gated && (name == "silu" || name == "swish")) return put("activation", "swiglu");
   if (is_gelu) return put("activation", is_gated ? "geglu" : "gelu");
   if (!is_gated && name == "relu") return put("activation", "relu");
-  settings.problem(settings.where(keys), fmt::format("unsupported activation '{}'", name),
-                   is_gated ? "expected silu, gelu or gelu_pytorch_tanh" : "expected gelu, gelu_new or relu");
+  if (!is_gated && (name == "relu2" || name == "relu_squared")) return put("activation", "relu_squared");
+  settings.problem(
+      settings.where(keys), fmt::format("unsupported activation '{}'", name),
+      is_gated ? "expected silu, gelu or gelu_pytorch_tanh" : "expected gelu, gelu_new, relu or relu2");
 }
 
 void HuggingFaceModel::read_blocks(const Defaults& defaults) {
@@ -69,7 +71,8 @@ void HuggingFaceModel::read_blocks(const Defaults& defaults) {
 }
 
 void HuggingFaceModel::read_kv_heads(const Defaults& defaults) {
-  put("kv_heads", number("num_key_value_heads", defaults.kv_heads > 0 ? defaults.kv_heads : heads));
+  put("kv_heads", number("num_key_value_heads attn_config.kv_n_heads",
+                         defaults.kv_heads > 0 ? defaults.kv_heads : heads));
   const auto head = number("head_dim attention_head_dim", defaults.head_size);
   head_size = head;
   if (head > 0) put("head_size", head);

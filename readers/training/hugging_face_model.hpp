@@ -80,7 +80,6 @@ class HuggingFaceModel {
 // Readers of config.json of these families.
 void read_t5(HuggingFaceModel& model);
 void read_bert(HuggingFaceModel& model);
-void read_modernbert(HuggingFaceModel& model);
 void read_whisper(HuggingFaceModel& model);
 void read_vit(HuggingFaceModel& model);
 

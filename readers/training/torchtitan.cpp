@@ -357,7 +357,7 @@ class Torchtitan {
     const auto name = settings_.text("optimizer.name").value_or("AdamW");
     const auto implementation = settings_.word("optimizer.implementation");
     const auto optimizer = optimizer_word(settings_, "optimizer.name", name, implementation == "fused");
-    keys_.put("optimizer", optimizer);
+    keys_.put("optimizer", optimizer == "adamw" && implementation == "loop" ? "adamw_loop" : optimizer);
     if (optimizer.empty())
       settings_.note("optimizer.name",
                      "gradway does not support this optimizer, so sgd is assumed; set 'optimizer: adamw' or "

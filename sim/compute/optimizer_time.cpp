@@ -79,7 +79,8 @@ Seconds passes(const RankScenario& scenario, Optimizer optimizer, double paramet
       operation(fmt::format("optimizer {}", name_of(like)), {parameters, static_cast<double>(tensors)});
   const auto width = has_half_states(scenario.job) ? 0.5 * cost.in_half : 1;
   return datasheet_time(step, gpu) * scenario.kernel_costs->factor(step) *
-         (cost.traffic / cost_of(like).traffic) * width;
+             (cost.traffic / cost_of(like).traffic) * width +
+         memory_time(0_B, gpu, MemoryPattern::stream, cost.kernels * static_cast<int>(tensors));  // latencies
 }
 
 }  // namespace

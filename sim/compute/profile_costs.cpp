@@ -82,6 +82,11 @@ double arithmetic_ratio(const Launch& launch, const Gpu& from, const Gpu& to) {
 }
 
 void scale_to_gpu(ProfileCosts& costs, const Profile& profile, const Gpu& from, const Gpu& to) {
+  // Of a trace without shapes, only the names of kernels say what bounds them.
+  const bool by_names =
+      std::ranges::all_of(profile.launches, [](const Launch& launch) { return launch.flops == Flops{}; });
+  const auto memory_ratio = (from.memory_bandwidth * from.memory_efficiency).value() /
+                            (to.memory_bandwidth * to.memory_efficiency).value();
   for (std::size_t i = 0; i < costs.gpu.size(); ++i) {
     const auto& launch = profile.launches[i];
     if (is_copy(launch)) continue;
@@ -90,7 +95,9 @@ void scale_to_gpu(ProfileCosts& costs, const Profile& profile, const Gpu& from, 
     const auto arithmetic = costs.gpu[i] - fixed - bound;
     const auto scaled =
         bound > Seconds{} ? bound * (roofline(launch, to) / roofline(launch, from)) : Seconds{};
-    costs.gpu[i] = fixed + scaled + arithmetic * arithmetic_ratio(launch, from, to);
+    const bool by_memory = by_names && launch.kind == KernelClass::memory;
+    costs.gpu[i] =
+        fixed + scaled + arithmetic * (by_memory ? memory_ratio : arithmetic_ratio(launch, from, to));
   }
 }
 

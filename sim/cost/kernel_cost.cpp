@@ -33,6 +33,8 @@ OptimizerCost cost_of(Optimizer optimizer) {
       return {52_B, 8_B, 0_B, 3.7_us, 1.18, false};
     case Optimizer::muon:
       return {76_B, 4_B, 0_B, 233_us, 1.3};
+    case Optimizer::adamw_loop:
+      return {80_B, 8_B, 0_B, 60.4_us, 1.12, true, 8};
     case Optimizer::adafactor:
       return {76_B, 0_B, 0_B, 36_us, 1.07, false};
   }

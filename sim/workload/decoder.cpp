@@ -318,6 +318,10 @@ class DecoderPass {
   Tensor activation(const std::string& name, Tensor x) {
     if (shape_.activation == DecoderShape::Activation::relu) return run_.relu(name + ".relu", x);
     if (shape_.activation == DecoderShape::Activation::gelu_new) return run_.gelu_new(name + ".gelu", x);
+    if (shape_.activation == DecoderShape::Activation::relu_squared) {
+      x = run_.relu(name + ".relu", x);  // the square is part of its kernel unless transformers writes it out
+      return run_.is_hugging_face() && !run_.is_compiled() ? run_.multiply(name + ".square", x, x) : x;
+    }
     return run_.activation(fmt::format("{}.{}", name, function()), function(), x);
   }
 

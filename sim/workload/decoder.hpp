@@ -51,8 +51,8 @@ struct LinearAttention {
 struct DecoderShape {
   enum class Norm { layer_norm, rms_norm };
   enum class Positions { learned, rotary, alibi, none };  ///< alibi: a bias within the attention kernel
-  /// gelu_new: GELU by its tanh approximation, which transformers writes out
-  enum class Activation { gelu, gelu_new, relu, swiglu, geglu };
+  /// gelu_new: GELU by its tanh approximation, which transformers writes out, as it does the squared ReLU
+  enum class Activation { gelu, gelu_new, relu, relu_squared, swiglu, geglu };
   /// Norms before attention and MLP, after them (OLMo 2), or both (Gemma 2, GLM-4).
   enum class NormPlacement { before, after, both };
   /// Norms of queries and keys: of each head, or of all heads together (OLMo 2).

@@ -11,7 +11,7 @@ namespace gradway {
 /// AdamW(fused=True). adamw_8bit: bitsandbytes' AdamW8bit; paged_adamw_8bit: PagedAdamW8bit. lion: Lion as
 /// published by its authors, tensor by tensor. lamb: Apex' FusedLAMB. muon: torch.optim.Muon for matrices in
 /// blocks, adamw for other parameters. adafactor: that of Hugging Face's transformers, without a first
-/// moment.
+/// moment. adamw_loop: AdamW(foreach=False), tensor by tensor.
 enum class Optimizer {
   sgd,
   adamw,
@@ -22,13 +22,14 @@ enum class Optimizer {
   lamb,
   muon,
   paged_adamw_8bit,
-  adafactor
+  adafactor,
+  adamw_loop
 };
 
 /// Names in files and reports, in the order of the enum.
-inline constexpr std::array<std::string_view, 10> optimizer_words{
-    "sgd",  "adamw", "adamw_fused", "sgd_momentum",     "adamw_8bit",
-    "lion", "lamb",  "muon",        "paged_adamw_8bit", "adafactor"};
+inline constexpr std::array<std::string_view, 11> optimizer_words{
+    "sgd",  "adamw", "adamw_fused",      "sgd_momentum", "adamw_8bit", "lion",
+    "lamb", "muon",  "paged_adamw_8bit", "adafactor",    "adamw_loop"};
 /// Optimizers that calibration/torch/measure_kernels.py times.
 inline constexpr std::array<std::string_view, 3> timed_optimizer_words{"sgd", "adamw", "adamw_fused"};
 constexpr std::string_view name_of(Optimizer optimizer) {

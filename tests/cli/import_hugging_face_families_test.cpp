@@ -46,6 +46,18 @@ struct Published {
 
 TEST_CASE("models of recent families have their published number of parameters", "[cli][import]") {
   const auto row = GENERATE(values<Published>({
+      // By the shapes of its weights; its card says 4.62 billion
+      {"AFM-4.5B", 4619235840, R"("model_type": "arcee", "hidden_size": 2560, "intermediate_size": 18432,
+        "num_hidden_layers": 36, "num_attention_heads": 20, "num_key_value_heads": 4, "head_dim": 128,
+        "vocab_size": 128004, "hidden_act": "relu2")"},
+      {"dbrx-base", 131596523520, R"("model_type": "dbrx", "d_model": 6144, "n_heads": 48, "n_layers": 40,
+        "vocab_size": 100352, "attn_config": {"clip_qkv": 8, "kv_n_heads": 8},
+        "ffn_config": {"ffn_hidden_size": 10752, "moe_num_experts": 16, "moe_top_k": 4})"},
+      // The card says 4 billion; 4,073,875,968 by the shapes of its weights
+      {"MiniCPM3-4B", 4073875968, R"("model_type": "minicpm3", "hidden_size": 2560, "intermediate_size": 6400,
+        "num_hidden_layers": 62, "num_attention_heads": 40, "num_key_value_heads": 40, "q_lora_rank": 768,
+        "kv_lora_rank": 256, "qk_nope_head_dim": 64, "qk_rope_head_dim": 32, "scale_emb": 12,
+        "scale_depth": 1.4, "dim_model_base": 256, "vocab_size": 73448)"},
       {"gemma-2-2b", 2614341888, R"("model_type": "gemma2", "hidden_size": 2304, "intermediate_size": 9216,
         "num_hidden_layers": 26, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
         "hidden_activation": "gelu_pytorch_tanh", "vocab_size": 256000, "sliding_window": 4096,

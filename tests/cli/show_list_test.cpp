@@ -115,9 +115,10 @@ TEST_CASE("the keys of a scenario are listed, as text and as JSON", "[cli][list]
   const auto text = run_gradway({"list", "keys"});
   CHECK(text.status == 0);
   CHECK(text.errors.empty());
-  CHECK_THAT(text.output, Contains("\njob.gpus: 1 to 1048576; required\n    number of ranks") &&
-                              Contains("\noptimizer: sgd, adamw, adamw_fused, sgd_momentum, adamw_8bit, "
-                                       "lion, lamb, muon, paged_adamw_8bit, adafactor; sgd if left out\n"));
+  CHECK_THAT(text.output,
+             Contains("\njob.gpus: 1 to 1048576; required\n    number of ranks") &&
+                 Contains("\noptimizer: sgd, adamw, adamw_fused, sgd_momentum, adamw_8bit, "
+                          "lion, lamb, muon, paged_adamw_8bit, adafactor, adamw_loop; sgd if left out\n"));
   const auto json = run_gradway({"list", "keys", "--json"});
   CHECK(json.status == 0);
   const auto keys = Json::parse(json.output).at("keys");

@@ -98,9 +98,11 @@ TEST_CASE("traces without required records are refused", "[import][errors]") {
   CHECK(refusal(nothing) == "trace.json: error: the trace has no CPU operations\n" + activities +
                                 "trace.json: error: the trace has no GPU activity\n" + activities);
   CHECK(refusal(cpu_only.json()) == "trace.json: error: the trace has no GPU activity\n" + activities);
-  CHECK(refusal(no_shapes) ==
-        "trace.json: error: the trace has no shapes of operands\n"
-        "  hint: record with record_shapes=True\n");
+  CHECK(
+      refusal(no_shapes) ==
+      "trace.json: error: the trace has no shapes of operands, by which batch and parameters are found\n"
+      "  hint: record with record_shapes=True, or give --batch N and --parameters N: kernels are then known "
+      "by their names only\n");
   CHECK(refusal(no_optimizer) ==
         "trace.json: error: the trace has no step of an optimizer ('Optimizer.step#...')\n" + whole_steps);
   CHECK(refusal(trace_of(step).json()) ==
@@ -141,7 +143,7 @@ TEST_CASE("backward passes of different forward passes before one optimizer step
 
 TEST_CASE("distributed training is refused", "[import][errors]") {
   const std::string hint =
-      "  hint: record the same model on one GPU without DDP; gradway adds what DDP does\n";
+      "  hint: record the same model on one GPU, or under DDP or FSDP alone, which gradway takes out\n";
   const auto with_kernel = [](const std::string& name, int device) {
     auto step = small_step();
     step[3].kernel.name = name;

@@ -283,6 +283,90 @@ TEST_CASE("steps of the profiler that are micro-steps are one step of the optimi
   CHECK_THAT(imported.warnings[0], Catch::Matchers::Contains("set 'job.accumulate: 2'"));
 }
 
+TEST_CASE("the hooks of FSDP are taken out of a trace, and its optimizer updates whole parameters",
+          "[import]") {
+  const auto step = small_step();
+  auto sharded = step;
+  auto gather = step[2];
+  gather.op = {"c10d::_allgather_base_", "[[100,100],[50,100]]", R"(["float","float"])"};
+  gather.kernel.name = "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+  gather.kernel.stream = 20;
+  auto copy_out = step[2];
+  copy_out.op = {"aten::split_with_sizes_copy", "[[100,100]]"};
+  sharded.insert(sharded.begin() + 1, {gather, copy_out});
+  Loop loop;
+  // The hook ends where the copy's launch does.
+  loop.beside = [](TraceBuilder& trace, int, std::size_t launch, double time) {
+    if (launch == 2) trace.annotation("FSDP::pre_forward (h.0)", time - 29.5, 29.4);
+  };
+  auto trace = trace_of(sharded, loop);
+  trace.raw(R"({"ph":"M","name":"none","pid":1,"tid":1,"args":{}})");
+  auto text = trace.json();
+  text.insert(text.find('{') + 1, R"("distributedInfo": {"rank": 0, "world_size": 4},)");
+
+  const auto alone = import_loop(step).profile;
+  const auto imported = import_text(text);
+
+  CHECK(phases_of(imported.profile) == phases_of(alone));
+  CHECK(imported.profile.gradients.size() == alone.gradients.size());
+  for (std::size_t i = 0; i + 1 < alone.launches.size(); ++i)
+    CHECK(imported.profile.launches[i].gpu == alone.launches[i].gpu);
+  // 0.9 us of latency, and four times what follows it
+  CHECK(imported.profile.launches.back().gpu.value() ==
+        Approx(0.9e-6 + 4 * (alone.launches.back().gpu.value() - 0.9e-6)));
+  CHECK(imported.profile.launches.back().bytes == alone.launches.back().bytes * 4.0);
+  REQUIRE(!imported.warnings.empty());
+  CHECK_THAT(imported.warnings.back(),
+             Catch::Matchers::StartsWith("the trace is of FSDP on 4 ranks: its collectives are taken out") &&
+                 Catch::Matchers::Contains("'strategy.kind: fsdp'"));
+}
+
+TEST_CASE("all-reduces of autograd without DDP average gradients, all-to-alls are left out", "[import]") {
+  auto step = small_step();
+  auto exchange = step[2];
+  exchange.op = {"c10d::alltoall_base_", "[[100,100],[100,100]]", R"(["float","float"])"};
+  exchange.kernel.name = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
+  exchange.kernel.stream = 20;
+  auto reduce = step[4];
+  reduce.gradient.clear();
+  reduce.op = {"c10d::allreduce_", "[[100,100]]"};
+  reduce.around = {{"autograd::engine::evaluate_function: AccumulateGrad"}};
+  reduce.kernel.name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+  reduce.kernel.stream = 20;
+  auto of_job = step;
+  of_job.insert(of_job.begin() + 5, reduce);
+  of_job.insert(of_job.begin() + 2, exchange);
+
+  const auto imported = import_loop(of_job);
+
+  CHECK(phases_of(imported.profile) == phases_of(import_loop(step).profile));
+  REQUIRE(!imported.warnings.empty());
+  CHECK_THAT(imported.warnings.back(), Catch::Matchers::Contains("'strategy.kind: ddp'") &&
+                                           Catch::Matchers::Contains("no strategy adds its all-to-alls"));
+}
+
+TEST_CASE("without shapes, kernels are known by their names and gradients share the parameters", "[import]") {
+  auto trace = trace_of(small_step());
+  trace.has_shapes = false;
+  ImportOptions options;
+  options.batch = 4;
+  options.parameters = 1001;
+
+  const auto profile = import_text(trace.json(), options).profile;
+  const auto known = import_loop(small_step()).profile;
+
+  REQUIRE(profile.launches.size() == known.launches.size());
+  for (std::size_t i = 0; i < known.launches.size(); ++i) {
+    CHECK(profile.launches[i].kind == known.launches[i].kind);
+    CHECK(profile.launches[i].gpu == known.launches[i].gpu);
+    CHECK(profile.launches[i].flops == Flops{});
+  }
+  REQUIRE(profile.gradients.size() == known.gradients.size());
+  CHECK(profile.gradients.front().after == known.gradients.front().after);
+  CHECK(profile.gradients.front().shape == std::vector<std::int64_t>{1001});
+  CHECK(profile.memory_from == MemorySource::none);
+}
+
 TEST_CASE("the collectives of DDP are taken out of a trace", "[import]") {
   const auto step = small_step();
   auto reduced = step;

@@ -132,6 +132,17 @@ TEST_CASE("a kernel that was launched programmatically may begin before its pred
   CHECK_THAT(refusal(trace.json()), Contains("'third' from 90.000 to 140.000 us overlaps with 'second'"));
 }
 
+TEST_CASE("a kernel whose launch precedes the trace may overlap, and is left out", "[import]") {
+  auto trace = Pair{.overlap = 0}.trace();
+  const auto whole = import_text(trace.json()).profile.launches.size();
+  trace.raw(
+      R"({"ph":"X","cat":"kernel","name":"early","pid":0,"tid":9,"ts":4377009849847.125,"dur":40.000,"args":{"device":0,"stream":9,"correlation":999999}})");
+  const auto imported = import_text(trace.json());
+  CHECK(imported.profile.launches.size() == whole);
+  CHECK_THAT(imported.warnings, Catch::Matchers::VectorContains(std::string{
+                                    "ignored GPU activities whose launches are not in the trace: 1"}));
+}
+
 TEST_CASE("the nodes of a graph may run concurrently on their stream", "[import]") {
   auto trace = trace_of(small_step());
   const auto id = trace.op({}, 900, 10);

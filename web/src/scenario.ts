@@ -282,7 +282,7 @@ export interface ScenarioAnchor {
   gpu?: string;
   precision?: 'fp32' | 'tf32' | 'bf16' | 'fp16' | 'fp8' | 'nvfp4';
   batch?: number;
-  optimizer?: 'sgd' | 'adamw' | 'adamw_fused' | 'sgd_momentum' | 'adamw_8bit' | 'lion' | 'lamb' | 'muon' | 'paged_adamw_8bit' | 'adafactor';
+  optimizer?: 'sgd' | 'adamw' | 'adamw_fused' | 'sgd_momentum' | 'adamw_8bit' | 'lion' | 'lamb' | 'muon' | 'paged_adamw_8bit' | 'adafactor' | 'adamw_loop';
   step_time?: string;
   rate?: string;
   source?: string;
@@ -471,7 +471,7 @@ export interface Scenario {
   job?: ScenarioJob;
   strategy?: ScenarioStrategy;
   parallel?: ScenarioParallel;
-  optimizer?: 'sgd' | 'adamw' | 'adamw_fused' | 'sgd_momentum' | 'adamw_8bit' | 'lion' | 'lamb' | 'muon' | 'paged_adamw_8bit' | 'adafactor';
+  optimizer?: 'sgd' | 'adamw' | 'adamw_fused' | 'sgd_momentum' | 'adamw_8bit' | 'lion' | 'lamb' | 'muon' | 'paged_adamw_8bit' | 'adafactor' | 'adamw_loop';
   input?: ScenarioInput;
   anchor?: ScenarioAnchor;
   steps?: number;

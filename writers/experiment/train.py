@@ -75,6 +75,7 @@ def make_optimizer(torch, model):
         "sgd_momentum": (torch.optim.SGD, dict(lr=1e-3, momentum=0.9)),
         "adamw": (torch.optim.AdamW, adam),
         "adamw_fused": (torch.optim.AdamW, dict(fused=True, **adam)),
+        "adamw_loop": (torch.optim.AdamW, dict(foreach=False, **adam)),
     }[JOB["optimizer"]]
     if JOB["zero_redundancy"]:
         from torch.distributed.optim import ZeroRedundancyOptimizer

@@ -100,6 +100,9 @@ def failure(error: BaseException) -> str:
     elif isinstance(error, FileNotFoundError):
         remedy = ("start gradway capture in the folder in which you start the program; it needs the files that the program reads, and "
                   "torch.save and its like write none during a capture")
+    elif "from_pretrained" in "".join(frame.name for frame in traceback.extract_tb(error.__traceback__)):
+        remedy = ("torch.save and save_pretrained write no files during a capture: if the program reads what it saves before, start it once "
+                  "without gradway capture")
     elif isinstance(error, KeyError) and error.args and str(error.args[0]).replace("_", "").isupper():
         remedy = "set this variable of the environment, as the launcher of the program does"
     elif any(word in str(error).lower() for word in ("meta", "cuda", "nccl", "nvidia", "triton", "gpu")):

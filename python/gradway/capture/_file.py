@@ -24,9 +24,7 @@ class Section:
 
 def tensor_text(tensor: Tensor) -> str:
     text = f"{tensor.dtype}[{'x'.join(map(str, tensor.shape))}]"
-    if tensor.layout:
-        text += f":{tensor.layout}"
-    return text if tensor.tensors == 1 else f"{text}*{tensor.tensors}"
+    return f"{text}:{tensor.layout}" if tensor.layout else text
 
 
 def _block_of(path: str, blocks: set[str]) -> str:

@@ -296,7 +296,7 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
                 lists = [item for item in (*args, *named.values()) if isinstance(item, (list, tuple)) and item
                          and isinstance(item[0], torch.Tensor) and item[0].is_meta]
                 totals = tuple(_recorder.Tensor(_recorder.number_format(item[0].dtype),
-                                                (sum(value.numel() for value in item),), "", len(item)) for item in lists)
+                                                (sum(value.numel() for value in item),), "") for item in lists)
                 if totals:
                     recorder.record(name, on_gpu, results, lists=totals)
                 return

@@ -21,6 +21,8 @@ def word_of_optimizer(optimizer: Any, engine_is_fused: bool, warn: Callable[[str
         word = "sgd_momentum"
     if word == "adamw" and (first.get("fused") or engine_is_fused):
         word = "adamw_fused"
-    if first.get("foreach") is False and not first.get("fused"):
+    if word == "adamw" and first.get("foreach") is False:
+        word = "adamw_loop"
+    elif first.get("foreach") is False and not first.get("fused"):
         warn(f"{kind}(foreach=False) launches kernels for each tensor: its step takes longer than predicted")
     return word

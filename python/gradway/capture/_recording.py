@@ -19,7 +19,6 @@ class Tensor:
     dtype: str
     shape: tuple[int, ...]
     layout: str = ""  # t: the last two dimensions are swapped, cl: channels_last, s: strided
-    tensors: int = 1  # of a list, whose elements `shape` counts
 
     def elements(self) -> int:
         count = 1

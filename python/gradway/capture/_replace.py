@@ -264,14 +264,17 @@ def _of_training(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any
 
     yield torch.optim.Optimizer, "__init__", init
 
-    original_clip = torch.nn.utils.clip_grad_norm_
+    def clipping(original: Any) -> Any:
+        def clip(*arguments: Any, **named: Any) -> Any:
+            recorder.recording.clips_gradients = True
+            named.pop("foreach", None)  # device meta has no lists of tensors
+            with recorder.phase("optimizer"):
+                return original(*arguments, **named)
+        return clip
 
-    def clip(*arguments: Any, **named: Any) -> Any:
-        recorder.recording.clips_gradients = True
-        with recorder.phase("optimizer"):
-            return original_clip(*arguments, **named)
-
-    yield torch.nn.utils, "clip_grad_norm_", clip
+    for name in ("clip_grad_norm_", "get_total_norm", "clip_grads_with_norm_"):  # the latter two since 2.6, also by torchtitan
+        if hasattr(torch.nn.utils, name):
+            yield torch.nn.utils, name, clipping(getattr(torch.nn.utils, name))
 
     import torch.utils.checkpoint as checkpoints
     original_checkpoint = checkpoints.checkpoint
@@ -282,9 +285,14 @@ def _of_training(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any
         named["preserve_rng_state"] = False
         if has_check and named.get("use_reentrant") is False:
             named["determinism_check"] = "none"  # devices are shown otherwise within autograd
+        if arguments:
+            arguments = (recorder.strategies.gathered_again(arguments[0]), *arguments[1:])
         return original_checkpoint(*arguments, **named)
 
     yield checkpoints, "checkpoint", checkpoint
+    wrapper = imported("torch.distributed.algorithms._checkpoint.checkpoint_wrapper")
+    if hasattr(wrapper, "torch_utils_checkpoint"):
+        yield wrapper, "torch_utils_checkpoint", checkpoint
 
 
 def _of_autocast(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:

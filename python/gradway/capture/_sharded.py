@@ -30,6 +30,9 @@ class Unit:
         self.param_dtype, self.output_dtype, self.casts_inputs = param_dtype, output_dtype, casts_inputs
         self._depth = 0
 
+    def is_gathered(self) -> bool:
+        return self._depth > 0
+
     def _own_modules(self) -> Iterator[Any]:
         """Modules whose parameters no inner unit gathers."""
         queue = [self._module]
@@ -113,6 +116,19 @@ class Strategies:
     def set_replicas(self, mesh: Any) -> None:
         if isinstance(mesh, Mesh) and mesh.ndim == 2:
             self._recorder.recording.replicate = mesh.size(0)
+
+    def gathered_again(self, function: Any) -> Any:
+        """A function that a checkpoint runs again in the backward pass, where FSDP has gathered the parameters of the units around it."""
+        around = [unit for unit in map(unit_of, self.units) if unit is not None and unit.is_gathered()]
+        if not around:
+            return function
+
+        def run(*arguments: Any, **named: Any) -> Any:
+            with contextlib.ExitStack() as gathered:
+                for unit in around:
+                    gathered.enter_context(unit.gathered())
+                return function(*arguments, **named)
+        return run
 
     def describe(self, wrapped: list[str]) -> None:
         """Writes the strategy into the recording. @param wrapped paths of the modules that are gathered one by one"""

@@ -71,19 +71,26 @@ std::set<const TracedOperation*> gradients_of_inputs(
 
 }  // namespace
 
-std::vector<ProfiledGradient> find_gradients(const Trace& trace, const TracedStep& step) {
+std::vector<ProfiledGradient> find_gradients(const Trace& trace, const TracedStep& step,
+                                             std::int64_t parameters) {
   const auto accumulations = operations_of(trace, step, "torch::autograd::AccumulateGrad");
   const auto of_inputs = gradients_of_inputs(trace, step, accumulations);
   std::vector<ProfiledGradient> gradients;
   for (const auto* operation : accumulations) {
     const auto& operands = trace.signatures[operation->signature].operands;
-    if (operands.empty() || of_inputs.contains(operation)) continue;
+    if ((operands.empty() && trace.has_shapes) || of_inputs.contains(operation)) continue;
     const auto after = std::ranges::lower_bound(
         step.launches, operation->end(), {}, [](const TracedLaunch& launch) { return launch.call->start; });
     const auto before = gradients.empty() ? 0 : gradients.back().after;
-    gradients.push_back({.shape = shape_of(operands.front()),
-                         .element_bytes = bytes_of(operands.front()),
+    const auto& operand = operands.empty() ? Operand{} : operands.front();
+    gradients.push_back({.shape = shape_of(operand),
+                         .element_bytes = bytes_of(operand),
                          .after = std::max(before, static_cast<std::size_t>(after - step.launches.begin()))});
+  }
+  if (trace.has_shapes) return gradients;
+  for (auto left = std::ssize(gradients); left > 0; --left) {
+    gradients[static_cast<std::size_t>(left - 1)].shape = {std::max<std::int64_t>(1, parameters / left)};
+    parameters -= parameters / left;
   }
   return gradients;
 }

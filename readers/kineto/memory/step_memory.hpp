@@ -53,7 +53,9 @@ std::vector<ProfiledMoment> possible_peaks(const std::vector<ProfiledMoment>& mo
 /// The gradients of a step in the order in which they become ready: autograd then ends a parameter's
 /// "AccumulateGrad", and DDP's hook runs directly after it. Inputs that a reentrant torch.utils.checkpoint
 /// detaches also have one, but are not parameters and are left out.
-std::vector<ProfiledGradient> find_gradients(const Trace& trace, const TracedStep& step);
+/// @param parameters of the model, in equal parts for a trace without shapes
+std::vector<ProfiledGradient> find_gradients(const Trace& trace, const TracedStep& step,
+                                             std::int64_t parameters);
 
 /// The buffers of a step's batch normalisations in the order of the forward pass: running mean, running
 /// variance and (in PyTorch's modules) a count of batches.

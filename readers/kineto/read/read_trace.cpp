@@ -255,6 +255,11 @@ class Collector final : public TraceSink {
 
   void annotation(const RawEvent& event) {
     notice_distributed(event.name);
+    // Named in _fully_shard/_fsdp_state.py and _runtime_utils.py of torch/distributed/fsdp.
+    const bool is_of_fsdp1 =
+        event.name.starts_with("FullyShardedDataParallel.") && !event.name.ends_with(".forward");
+    if (is_of_fsdp1 || event.name.starts_with("FSDP::"))
+      trace_.hooks.push_back({span(event), event.thread, event.name});
     if (event.name.starts_with("Optimizer.step#"))
       trace_.optimizer_steps.push_back({span(event), event.thread, event.name});
     // Named in torch/utils/data/dataloader.py.

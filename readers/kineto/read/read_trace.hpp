@@ -35,8 +35,8 @@ std::vector<Trace> collect_traces(const Where& file, const std::function<void(co
 /// PyTorch profiler.
 void parse_trace(CompressedFile& file, TraceSink& sink);
 
-/// Problems that make a trace unusable, each with what to record instead: no GPU or no CPU activity, no
-/// shapes, several GPUs or processes, distributed training, kernels without duration, or kernels that overlap
+/// Problems that make a trace unusable, each with what to record instead: no GPU or no CPU activity,
+/// several GPUs or processes, other distributed training, kernels without duration, or kernels that overlap
 /// on a stream without a programmatic launch.
 std::vector<Problem> check_trace(Trace& trace, const Where& file);
 

@@ -135,8 +135,9 @@ struct Trace {
   std::vector<Annotation> profiler_steps;
   /// Parts of the program that only a diagnosis needs: batches taken from a loader, compilations.
   std::vector<Annotation> parts;
-  std::vector<Span> zero_grads;  ///< calls of Optimizer.zero_grad()
-  std::vector<Span> overheads;   ///< The profiler's own work on the CPU.
+  std::vector<Annotation> hooks;  ///< of FSDP, which gather parameters and reduce gradients
+  std::vector<Span> zero_grads;   ///< calls of Optimizer.zero_grad()
+  std::vector<Span> overheads;    ///< The profiler's own work on the CPU.
   std::vector<DeviceLimits> limits;
   std::vector<std::int64_t> devices;    ///< GPUs with activities.
   std::vector<std::int64_t> processes;  ///< Processes that called CUDA.

@@ -41,7 +41,7 @@ class AllowedOverlaps {
   explicit AllowedOverlaps(const Trace& trace) {
     for (const auto& call : trace.calls) {
       const auto& name = trace.names.text(call.name);
-      if (name.find("LaunchKernelEx") != std::string::npos) extensible_.insert(call.correlation);
+      if (name.find("LaunchKernelEx") == std::string::npos) ordinary_.insert(call.correlation);
       if (name.find("GraphLaunch") != std::string::npos) graphs_.insert(call.correlation);
     }
   }
@@ -50,11 +50,12 @@ class AllowedOverlaps {
     if (next.kind != TracedActivity::Kind::kernel || last.kind != TracedActivity::Kind::kernel) return false;
     const bool is_twice = next.start == last.start && next.name == last.name;
     if (next.correlation == last.correlation) return !is_twice && graphs_.contains(next.correlation);
-    return next.start > last.start && extensible_.contains(next.correlation);
+    return next.start > last.start && !ordinary_.contains(next.correlation);
   }
 
  private:
-  std::unordered_set<std::int64_t> extensible_;  ///< Correlations of the calls.
+  /// Correlations of calls. A kernel whose launch precedes the trace may have had any, and is not used.
+  std::unordered_set<std::int64_t> ordinary_;
   std::unordered_set<std::int64_t> graphs_;
 };
 
@@ -91,10 +92,6 @@ void check_streams(const Trace& trace, const Streams& streams, const Where& file
   }
 }
 
-bool takes_time(const TracedActivity& activity) {
-  return activity.kind == TracedActivity::Kind::kernel && activity.duration > 0;
-}
-
 }  // namespace
 
 std::vector<Problem> check_trace(Trace& trace, const Where& file) {
@@ -108,8 +105,6 @@ std::vector<Problem> check_trace(Trace& trace, const Where& file) {
   if (trace.activities.empty())
     add("the trace has no GPU activity",
         "record with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]");
-  if (!trace.operations.empty() && !trace.has_shapes)
-    add("the trace has no shapes of operands", "record with record_shapes=True");
   if (trace.devices.size() > 1)
     add(fmt::format("the trace has {} GPUs", trace.devices.size()), "record a step on one GPU, without DDP");
   if (trace.processes.size() > 1)
@@ -117,10 +112,12 @@ std::vector<Problem> check_trace(Trace& trace, const Where& file) {
         "record one process that trains on one GPU, without DDP");
   if (!trace.distributed.empty())
     add(fmt::format("the trace is of distributed training: it has {}", trace.distributed),
-        "record the same model on one GPU without DDP; gradway adds what DDP does");
+        "record the same model on one GPU, or under DDP or FSDP alone, which gradway takes out");
   const bool is_of_one = trace.devices.size() <= 1 && trace.processes.size() <= 1;
   if (is_of_one) check_streams(trace, streams_of(trace), file, problems);
-  if (!trace.activities.empty() && std::ranges::none_of(trace.activities, takes_time))
+  if (!trace.activities.empty() && std::ranges::none_of(trace.activities, [](const auto& activity) {
+        return activity.kind == TracedActivity::Kind::kernel && activity.duration > 0;
+      }))
     add("all kernels of the trace have a duration of zero", "record the trace again");
   return problems;
 }

@@ -117,9 +117,11 @@ class Group {
         operation != nullptr ? precision_of(trace_.signatures[operation->signature]) : std::nullopt;
     for (std::size_t i = 0; i < launches_.size(); ++i) {
       auto& launch = launches_[i];
-      launch.precision = of_operands.value_or(Precision::fp32);
-      const bool is_tf32 = is_arithmetic(launch.kind) && launch.precision == Precision::fp32 &&
-                           uses_tf32(trace_.names.text(traced_[i].activity->name));
+      const auto& kernel = trace_.names.text(traced_[i].activity->name);
+      launch.precision = of_operands.value_or(
+          trace_.has_shapes ? Precision::fp32 : precision_by_name(kernel).value_or(Precision::fp32));
+      const bool is_tf32 =
+          is_arithmetic(launch.kind) && launch.precision == Precision::fp32 && uses_tf32(kernel);
       if (is_tf32) launch.precision = Precision::tf32;
     }
   }

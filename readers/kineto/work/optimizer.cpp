@@ -31,10 +31,13 @@ bool has_momentum(const Trace& trace, const TracedStep& step) {
 }  // namespace
 
 Optimizer find_optimizer(const Trace& trace, const TracedStep& step, std::vector<std::string>& warnings) {
-  const auto name = class_name(trace.optimizer_steps.front().name);
+  auto name = class_name(trace.optimizer_steps.front().name);
+  for (const auto& step_of : trace.optimizer_steps)  // The wrapper's step contains that of its optimizer.
+    if (name == "ZeroRedundancyOptimizer") name = class_name(step_of.name);
   if (name == "SGD") return has_momentum(trace, step) ? Optimizer::sgd_momentum : Optimizer::sgd;
-  const auto result = launches(trace, step, "aten::_fused_adam") ? Optimizer::adamw_fused : Optimizer::adamw;
-  if (name != "AdamW")
+  const bool is_fused = name == "FusedAdam" || launches(trace, step, "aten::_fused_adam");
+  const auto result = is_fused ? Optimizer::adamw_fused : Optimizer::adamw;
+  if (name != "AdamW" && name != "Adam" && name != "FusedAdam")
     warnings.push_back(fmt::format("unknown optimizer '{}': the profile keeps its launches and names it {}",
                                    name, result == Optimizer::adamw ? "adamw" : "adamw_fused"));
   return result;

@@ -94,10 +94,11 @@ class Tables {
 
   void put_optimizer() {
     const bool fused = job_.optimizer == Optimizer::adamw_fused;
-    if (!fused && job_.optimizer != Optimizer::adamw)
+    const bool loop = job_.optimizer == Optimizer::adamw_loop;
+    if (!fused && !loop && job_.optimizer != Optimizer::adamw)
       return note("optimizer", std::string{name_of(job_.optimizer)});
     text_.put("optimizer.name", in_quotes("AdamW"));
-    text_.put("optimizer.implementation", in_quotes(fused ? "fused" : "foreach"));
+    text_.put("optimizer.implementation", in_quotes(fused ? "fused" : loop ? "for-loop" : "foreach"));
   }
 
   void put_float8() {

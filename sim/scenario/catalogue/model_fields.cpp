@@ -13,7 +13,8 @@ using namespace catalogue;
 
 constexpr std::array<std::string_view, 2> norm_words{"layer_norm", "rms_norm"};
 constexpr std::array<std::string_view, 4> position_words{"learned", "rotary", "alibi", "none"};
-constexpr std::array<std::string_view, 5> activation_words{"gelu", "gelu_new", "relu", "swiglu", "geglu"};
+constexpr std::array<std::string_view, 6> activation_words{"gelu",         "gelu_new", "relu",
+                                                           "relu_squared", "swiglu",   "geglu"};
 constexpr std::array<std::string_view, 3> block_words{"sequential", "parallel", "parallel_one_norm"};
 constexpr std::array<std::string_view, 3> norm_placement_words{"before", "after", "both"};
 constexpr std::array<std::string_view, 3> qk_norm_words{"false", "true", "all_heads"};

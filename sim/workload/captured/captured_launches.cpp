@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "sim/base/text.hpp"
 #include "sim/workload/captured/captured_names.hpp"
 #include "sim/workload/captured/captured_step.hpp"
 #include "sim/workload/launch_times.hpp"
@@ -15,10 +16,6 @@ namespace {
 constexpr std::array<std::string_view, 12> scattering{
     "index", "index_put", "index_put_", "_index_put_impl_", "index_add", "index_add_",
     "sort",  "argsort",   "topk",       "nonzero",          "histc",     "embedding_dense_backward"};
-
-bool contains(std::string_view name, std::string_view substring) {
-  return name.find(substring) != std::string_view::npos;
-}
 
 /// Whether groups of a convolution have several channels each; cuDNN prepares those slowly.
 bool has_channel_groups(const CapturedOperation& captured) {
