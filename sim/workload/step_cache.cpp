@@ -6,7 +6,7 @@
 
 #include "sim/base/contract.hpp"
 #include "sim/base/mutex.hpp"
-#include "sim/workload/eager/eager.hpp"
+#include "sim/workload/eager/eager_step.hpp"
 
 namespace gradway {
 

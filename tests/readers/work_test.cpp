@@ -172,9 +172,9 @@ TEST_CASE("the precision is that of most operations", "[import][work]") {
   step[1].op.types = R"(["float","float"])";
   step[1].kernel.name = "sm90_xmma_gemm_f32f32_tf32f32_f32";
   CHECK(import_loop(step).profile.precision == Precision::tf32);
-  CHECK(import_loop(step, {},
-                    {.step_time = {}, .gpu = {}, .precision = Precision::fp32, .batch = {}, .known_gpus = {}})
-            .profile.precision == Precision::fp32);
+  ImportOptions as_fp32;
+  as_fp32.precision = Precision::fp32;
+  CHECK(import_loop(step, {}, as_fp32).profile.precision == Precision::fp32);
 }
 
 TEST_CASE("persistent kernels take the tiles of their results from a scheduler", "[import][work]") {

@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "sim/workload/eager/eager_settings.hpp"
-#include "sim/workload/model.hpp"
-#include "sim/workload/operation.hpp"
-#include "sim/workload/step_memory.hpp"
+#include "sim/workload/eager/eager_step.hpp"
 
 namespace gradway {
-
-/// Handle of a tensor of the forward pass.
-struct Tensor {
-  std::int32_t id = -1;
-};
 
 /// Runs a model's forward pass on symbolic tensors. Records the operations that PyTorch issues for it,
 /// forward and backward, and the tensors that autograd keeps.
@@ -499,14 +489,5 @@ class Eager {
   bool is_taken_ = false;  ///< by `take_step`
   std::set<AttentionHead> attention_heads_;
 };
-
-/// The operations and the memory of a model's step on one rank.
-struct EagerStep {
-  std::vector<LayerOperations> layers;  ///< parallel to the model's layers
-  std::vector<Layer> of_rank;           ///< the rank's share of the model's layers
-  StepMemory memory;
-};
-/// @pre the model has a forward pass
-EagerStep eager_step(const Model& model, const EagerSettings& settings);
 
 }  // namespace gradway
