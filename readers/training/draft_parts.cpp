@@ -204,7 +204,9 @@ void read_megatron_fsdp(TrainerSettings& settings, DraftedKeys& keys, std::strin
   if (!sharding.starts_with("optim_grads")) return;
   if (keys.has("strategy.fp8_param_gather"))
     settings.note("fp8_param_gather", "gradway's Megatron-FSDP gathers parameters in 16 bits");
-  keys.put("parallel.replicate", keys.value("strategy.instances"));
+  const auto instances =
+      settings.whole_number("num_distributed_optimizer_instances", 1, max_ranks).value_or(1);
+  if (instances > 1) keys.put("parallel.replicate", instances);
   keys.remove_group("strategy.");
   keys.put("strategy.kind", "fsdp");
   keys.put("strategy.megatron_fsdp", "true");

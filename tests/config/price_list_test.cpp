@@ -77,7 +77,7 @@ TEST_CASE("fifteen clouds that rent GPUs have prices with a source, below on dem
         CHECK(price.per_node < on_demand->per_node);
     }
   }
-  CHECK(clouds.size() == 15);
+  CHECK(clouds.size() == 20);
 }
 
 TEST_CASE("a price in another currency is converted by the rate of the nearest day") {

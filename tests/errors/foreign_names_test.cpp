@@ -254,8 +254,10 @@ TEST_CASE("a model of text is not trained on images, nor one of images on text",
            "datasets of text: c4-tokens"},
           {"resnet50", "c4-tokens",
            "the dataset 'c4-tokens' contains text, but the model 'resnet50' trains on images",
-           "datasets of images: coco, imagenet-1k, imagenet-1k-raw, imagenet-1k-shards, laion-400m, "
-           "resnet50-tfrecord"},
+           "datasets of images: coco, coco-detection, coco-detr, coco-lsj, coco-pose, coco-segmentation, "
+           "coco-ssd, coco-yolo, imagenet-1k, imagenet-1k-color-jitter, imagenet-1k-deit, imagenet-1k-dino, "
+           "imagenet-1k-opencv, imagenet-1k-randaugment, imagenet-1k-raw, imagenet-1k-reference, "
+           "imagenet-1k-shards, imagenet-1k-simclr, imagenet-1k-tensors, laion-400m, resnet50-tfrecord"},
       }));
   const auto message = message_of({{"model", model},
                                    {"job", "{gpus: 8, batch_per_gpu: 1}"},

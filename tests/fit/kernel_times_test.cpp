@@ -94,7 +94,7 @@ TEST_CASE("the shipped times of kernels are the fit of the shipped samples", "[f
     names.insert(names.end(), {"fp8-casts.json.gz", "fp8-products.json.gz", "fp8-rowwise.json.gz"});
   else
     names.insert(names.end(), {"captures.json.gz", "pyramids.json.gz", "fp8.json.gz", "heads.json.gz",
-                               "narrow.json.gz", "broadcast.json.gz"});
+                               "narrow.json.gz", "broadcast.json.gz", "attention.json.gz"});
   std::vector<SampleFile> files;
   for (const auto& of : names) {
     files.push_back(read_sample_file(folder + "/samples/" + of));

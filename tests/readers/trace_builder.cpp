@@ -119,6 +119,7 @@ std::vector<Made> small_step() {
 
 TraceBuilder trace_of(const std::vector<Made>& step, const Loop& loop) {
   TraceBuilder trace;
+  trace.has_shapes = loop.has_shapes;
   double cpu = 0;
   double gpu = 0;
   for (int number = 0; number < loop.steps; ++number) {

@@ -94,6 +94,7 @@ struct Loop {
   bool marks_steps = false;  ///< "ProfilerStep#"
   bool annotates = true;     ///< the optimizer
   bool threads = true;       ///< autograd has a thread of its own
+  bool has_shapes = true;    ///< of operands
   std::string optimizer = "SGD";
   /// Changes a step before it is written.
   std::function<void(int step, std::vector<Made>&)> edit = [](int, std::vector<Made>&) {};

@@ -41,6 +41,7 @@ class AllowedOverlaps {
   explicit AllowedOverlaps(const Trace& trace) {
     for (const auto& call : trace.calls) {
       const auto& name = trace.names.text(call.name);
+      launched_.insert(call.correlation);
       if (name.find("LaunchKernelEx") == std::string::npos) ordinary_.insert(call.correlation);
       if (name.find("GraphLaunch") != std::string::npos) graphs_.insert(call.correlation);
     }
@@ -50,12 +51,14 @@ class AllowedOverlaps {
     if (next.kind != TracedActivity::Kind::kernel || last.kind != TracedActivity::Kind::kernel) return false;
     const bool is_twice = next.start == last.start && next.name == last.name;
     if (next.correlation == last.correlation) return !is_twice && graphs_.contains(next.correlation);
-    return next.start > last.start && !ordinary_.contains(next.correlation);
+    const bool waits = ordinary_.contains(next.correlation) && launched_.contains(last.correlation);
+    return next.start > last.start && !waits;
   }
 
  private:
   /// Correlations of calls. A kernel whose launch precedes the trace may have had any, and is not used.
   std::unordered_set<std::int64_t> ordinary_;
+  std::unordered_set<std::int64_t> launched_;
   std::unordered_set<std::int64_t> graphs_;
 };
 
