@@ -145,7 +145,7 @@ TEST_CASE("wrong usage is refused with a hint", "[cli][usage]") {
       {{"help", "unit"}, "error: there is no topic or command 'unit'\n  hint: did you mean 'units'?\n"},
       {{"help", "zzz"},
        "error: there is no topic or command 'zzz'\n"
-       "  hint: known: ui, run, init, plan, show and 27 more\n"},
+       "  hint: known: ui, run, hang, init, plan and 28 more\n"},
       {{"completion", "fis"},
        "error: there is no completion script for 'fis'\n  hint: did you mean 'fish'?\n"},
       {{"init"},

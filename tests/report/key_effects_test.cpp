@@ -212,7 +212,7 @@ std::vector<std::string> without_effect(const Tried& tried) {
 
 TEST_CASE("a key has an effect or is refused, and reports repeat it", "[report][keys]") {
   const auto tried = GENERATE(
-      Tried{"article/g6e", {}}, Tried{"sharded/llama2_7b", {{"model.layers", "2"}}},
+      Tried{"article/g6e", {}}, Tried{"sharded/llama2_7b", {{"model.layers", "3"}}},
       Tried{"sharded/llama2_7b", {{"model.layers", "2"}, {"strategy.kind", "zero"}, {"strategy.stage", "3"}}},
       Tried{"loading/staging", {}}, Tried{"recommendation/dlrm", {}},
       Tried{"campaign/llama2_7b-aws-p5", {{"model.layers", "6"}}},
