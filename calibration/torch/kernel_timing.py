@@ -76,6 +76,22 @@ def graph_of(calls: list[Call], count: int) -> Any:
     return graph
 
 
+def median_of_replays(graph: Any, effort: Effort, rest: float = 0) -> float:
+    """Median time of the graph in seconds. The GPU rests for `rest` seconds before each replay."""
+    start, end = event(), event()
+    times = []
+    for _ in range(effort.repeats):
+        if rest > 0:
+            torch.cuda.synchronize()
+            time.sleep(rest)
+        start.record()
+        graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        times.append(seconds_between(start, end))
+    return statistics.median(times)
+
+
 def seconds_alone(calls: list[Call], effort: Effort) -> float:
     """Median time of one call; the calls do the same on different operands and alternate."""
     once = seconds_about(calls)
@@ -85,15 +101,7 @@ def seconds_alone(calls: list[Call], effort: Effort) -> float:
     graph = graph_of(calls, count)
     graph.replay()
     graph.replay()
-    start, end = event(), event()
-    times = []
-    for _ in range(effort.repeats):
-        start.record()
-        graph.replay()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(seconds_between(start, end) / count)
-    return statistics.median(times)
+    return median_of_replays(graph, effort) / count
 
 
 def seconds_at_full_clocks(calls: list[Call], effort: Effort) -> float:
@@ -102,17 +110,7 @@ def seconds_at_full_clocks(calls: list[Call], effort: Effort) -> float:
     count = max(2, min(MOST_CALLS, int(effort.burst_seconds / once)))
     graph = graph_of(calls, count)
     graph.replay()
-    start, end = event(), event()
-    times = []
-    for _ in range(effort.repeats):
-        torch.cuda.synchronize()
-        time.sleep(min(MOST_REST, REST * once * count))
-        start.record()
-        graph.replay()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(seconds_between(start, end) / count)
-    return statistics.median(times)
+    return median_of_replays(graph, effort, rest=min(MOST_REST, REST * once * count)) / count
 
 
 class Measurement:

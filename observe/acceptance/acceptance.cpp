@@ -69,10 +69,10 @@ class Judge {
 
  private:
   /// @param amount that one second of work is counted in: bytes or operations
-  void add(const std::string& check, const std::string& part, double amount, Seconds measured,
+  void add(const std::string& check, const std::string& component, double amount, Seconds measured,
            std::optional<Seconds> expected, std::string_view unit, double scale) {
     if (!expected || *expected <= Seconds{} || measured <= Seconds{}) return;
-    auto& subject = subjects_[check][part];
+    auto& subject = subjects_[check][component];
     subject.shares.push_back(*expected / measured);
     if (amount < subject.largest) return;
     subject.largest = amount;

@@ -143,7 +143,7 @@ GpuSpec Loader::gpu_of(const PlatformSpec& platform) {
     problems_.add(platform.power_limit,
                   fmt::format("the power limit must be more than a GPU draws while it waits, {:.4g} W",
                               power->idle.value()),
-                  "");
+                  "nvidia-smi shows it as power.limit");
   else
     power->limit = *limit;
   return spec;

@@ -21,9 +21,8 @@ struct GpuLoad {
 
   /// @param time of the operation at full clocks. A kernel that follows the clocks draws `kernel` W and, for
   ///        its arithmetic, as much energy per operation as the units draw at their peak rate.
-  /// @source own measurement, 2026-12-01, an H200 of 700 W: 60 products, attention kernels and convolutions
-  /// in
-  ///         bf16, fp16, fp8 and tf32 at 8 to 83 % of their peak, each in a loop of its own: the durations
+  /// @source own measurement, 2026-12-01, an H200 of 700 W: 64 products, attention kernels and convolutions,
+  ///         bf16, fp16, fp8 and tf32 at 11 to 83 % of their peak, each in a loop of its own: the durations
   ///         in the loop over those in short bursts are 2.0 % off on average, at most 8 %, where operands
   ///         lie in the L2 cache
   void add(const Operation& operation, Seconds time, const Gpu& gpu);

@@ -175,7 +175,7 @@ void add_kernels(const Scenario& scenario, const ComputeCosts& costs, Provenance
          fmt::format("a power limit of {:.4g} W lowers them: matrix products, attention and convolutions "
                      "take {:.2f} times as long as at full clocks",
                      gpu.power->limit.value(), costs.slowdown),
-         " (own measurement of the power that they draw, 2026-12-01)"});
+         " (by what kernels draw, with sources in the file of the GPU)"});
 }
 
 /// CPU time of launches where no profile has it.
