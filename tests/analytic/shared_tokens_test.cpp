@@ -25,7 +25,7 @@ constexpr double b = 2.5e-3;    // and backward
 constexpr int tokens = 1024;
 constexpr int batch = 2;
 
-Scenario one_layer(int ranks) {
+Scenario one_layer(int ranks, Framework framework = Framework::pytorch) {
   PlatformDescription description;
   description.name = "star";
   description.collectives = CollectiveRules::ideal;
@@ -48,9 +48,12 @@ Scenario one_layer(int ranks) {
   scenario.model.run = decoder(shape);
   scenario.model.tokens_per_sample = tokens;
   scenario.model.experts = {16, 512};
-  Eager eager{{}};
+  EagerSettings settings;
+  settings.megatron = framework == Framework::megatron;
+  Eager eager{settings};
   scenario.model.run(eager);
   scenario.model.layers = eager.take_layers();
+  scenario.job.framework = framework;
   scenario.job.gpus = ranks;
   scenario.job.batch_per_gpu = batch;
   scenario.job.precision = Precision::bf16;
@@ -100,7 +103,7 @@ TEST_CASE("a ring of context ranks takes the longer of attention and transfer in
   const auto* engine = GENERATE("fluid", "simgrid");
   const int c = GENERATE(2, 4, 8);
   const bool is_long = GENERATE(false, true);
-  auto scenario = one_layer(c);
+  auto scenario = one_layer(c, Framework::megatron);
   scenario.job.layout.context = c;
   // So that a transfer takes a third of a step of attention, or twice as long.
   scenario.job.batch_per_gpu = static_cast<int>(batch * (is_long ? 2 : 0.3) * f / (kv(c) / rate));
@@ -116,7 +119,7 @@ TEST_CASE("attention waits for gathered keys and values, and their gradients are
           "[analytic][context]") {
   const auto* engine = GENERATE("fluid", "simgrid");
   const int c = GENERATE(2, 4);
-  auto scenario = one_layer(c);
+  auto scenario = one_layer(c, Framework::megatron);
   scenario.job.layout.context = c;
   scenario.job.layout.context_method = ContextMethod::all_gather;
   const double gather = (c - 1) * kv(c) / rate;

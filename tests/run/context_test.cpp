@@ -15,11 +15,11 @@ using namespace gradway;
 namespace {
 
 /// Llama 3 8B, 8192 tokens, in bf16 as Megatron runs it: 32 blocks, 32 heads of 128, 8 of keys.
-Scenario long_llama(std::vector<Override> more) {
+Scenario long_llama(std::vector<Override> more, const std::string& framework = "megatron") {
   std::vector<Override> set{{"model", "llama3_8b"},    {"platform", "dgx-h100"},
                             {"job.precision", "bf16"}, {"job.batch_per_gpu", "1"},
                             {"job.sequence", "8192"},  {"job.recompute", "none"},
-                            {"job.gpus", "4"},         {"job.framework", "megatron"}};
+                            {"job.gpus", "4"},         {"job.framework", framework}};
   set.insert(set.end(), more.begin(), more.end());
   return load_scenario("sharded/llama2_7b", set, DataPath{{GRADWAY_SOURCE_DIR}});
 }
@@ -73,6 +73,21 @@ TEST_CASE("each method of context parallelism sends what its table says", "[layo
   REQUIRE(swapped.size() == 1);
   CHECK(swapped.at(CollectiveKind::all_to_all).calls == blocks * 2 * 4);
   CHECK(swapped.at(CollectiveKind::all_to_all).megabytes == Approx(blocks * 2 * (2 * queries + kv)));
+}
+
+// _templated_ring_attention of PyTorch, with torchtitan's copies of keys and values for all heads: they are
+// rotated or gathered once, and their gradients go around a ring in fp32.
+TEST_CASE("PyTorch's context ranks send keys and values of all heads", "[layout][context]") {
+  const bool gathers = GENERATE(false, true);
+  auto set = with_context(gathers ? "all_gather" : "ring");
+  set.push_back({"job.implementation", "fused"});
+  const auto calls = exchanged_by(plan_of(long_llama(set, "pytorch")), Purpose::context);
+  constexpr double of_all_heads = 2 * queries;
+  const double gradients = 4 * 2 * of_all_heads;
+  const double around = gathers ? 0 : 2 * 3 * of_all_heads;
+  CHECK(calls.at(CollectiveKind::send_recv).calls == blocks * (4 + (gathers ? 0 : 2 * 3)));
+  CHECK(calls.at(CollectiveKind::send_recv).megabytes == Approx(blocks * (gradients + around)));
+  if (gathers) CHECK(calls.at(CollectiveKind::all_gather).megabytes == Approx(blocks * 2 * 4 * of_all_heads));
 }
 
 TEST_CASE("context ranks compute a share of the attention and of all else", "[layout][context]") {

@@ -284,13 +284,16 @@ TEST_CASE("PyTorch's ring attention merges parts and adds their gradients in fp3
                      memory.activations[memory.forward].value()};
   };
   const double q = 2 * rows / ranks * hidden;
-  const double k = 2 * rows / ranks * 2 * keys;
+  const double k = 2 * q;  // copied for all heads
+  const double of_megatron_k = 2 * rows / ranks * 2 * keys;
   for (const auto method : {ContextMethod::ring, ContextMethod::all_gather}) {
     const bool gathers = method == ContextMethod::all_gather;
     const auto [forward, backward] = temporaries(method, false);
     const auto [of_megatron, of_megatron_backward] = temporaries(method, true);
-    CHECK(forward - of_megatron == (gathers ? ranks + 1 : 3) * k + 9 * q - (gathers ? ranks : 2) * k);
+    const double copies = k;
+    CHECK(forward - of_megatron ==
+          copies + (gathers ? ranks + 1 : 3) * k + 9 * q - (gathers ? ranks : 2) * of_megatron_k);
     CHECK(backward - of_megatron_backward ==
-          (gathers ? ranks + 1 : 3) * k + 5 * q + 7 * k - (gathers ? 2 * ranks : 4) * k);
+          copies + (gathers ? ranks + 1 : 3) * k + 5 * q + 7 * k - (gathers ? 2 * ranks : 4) * of_megatron_k);
   }
 }

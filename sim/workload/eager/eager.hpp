@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -412,6 +413,7 @@ class Eager {
   Tensor composed_rms_norm(const std::string& name, Tensor x, double m, std::int64_t width);
   Tensor hugging_face_rms_norm(const std::string& name, Tensor x, double m, std::int64_t width);
   bool has_mask(const Attention& shape) const;
+  bool repeats_heads(const Attention& shape) const;
   void repeat_heads(const Attention& shape, Number number);
   void save_for_attention(Tensor tensor);
   void cast_for_attention(std::vector<Operation>& pass, Number from, double elements) const;
@@ -428,9 +430,10 @@ class Eager {
   void fused_attention(const Attention& shape, AttentionKernel kernel, Number number, Tensor out);
   std::pair<Bytes, Bytes> keys_and_values(const Attention& shape, Number number) const;
   void gather_keys(Bytes keys, Bytes kv);
-  void hold_parts(double there, double kv, double queries);
-  template <class Fused>
-  void attend_by_parts(const Attention& shape, Number number, const Fused& fused);
+  /// Attention in one kernel. Arguments: "forward" or "backward", samples, tokens, whether it is causal.
+  using FusedAttention = std::function<Operation(std::string_view, double, double, bool)>;
+  void attend_by_parts(const Attention& shape, Number number, const FusedAttention& fused);
+  void attend_by_parts_of_pytorch(const Attention& shape, Number number, const FusedAttention& fused);
   bool shares_tokens() const {
     return settings_.context > 1 && settings_.context_method != ContextMethod::all_to_all;
   }

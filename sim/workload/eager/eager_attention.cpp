@@ -147,7 +147,8 @@ void Eager::fused_attention(const Attention& shape, AttentionKernel kernel, Numb
   auto& function = nodes_.back();
   const bool in_fp8 = settings_.fp8 && settings_.fp8->attention;
   const bool is_masked = has_mask(shape);
-  if (is_masked) repeat_heads(shape, number);
+  const bool repeats = repeats_heads(shape);
+  if (repeats) repeat_heads(shape, number);
   const auto fused = [&](std::string_view direction, double samples, double tokens, bool causal) {
     // Queries and keys of different number have the scores of a square with their geometric mean.
     if (shape.keys > 0 && shape.keys != shape.tokens) tokens = std::sqrt(tokens * d(shape.keys));
@@ -172,13 +173,19 @@ void Eager::fused_attention(const Attention& shape, AttentionKernel kernel, Numb
   function.recomputed_operations = 0;
   if (in_fp8) cast_for_attention(function.backward, number, queries);  // the gradient of the output
   if (shares_tokens()) {
-    attend_by_parts(shape, number, fused);
+    auto parts = shape;
+    if (repeats) parts.kv_heads = shape.heads;
+    if (settings_.megatron) {
+      attend_by_parts(parts, number, fused);
+    } else {
+      attend_by_parts_of_pytorch(parts, number, fused);
+    }
   } else {
     forward(fused("forward", batch, d(shape.tokens), shape.causal));
     function.backward.push_back(fused("backward", batch, d(shape.tokens), shape.causal));
   }
   if ((kernel == AttentionKernel::flash || kernel == AttentionKernel::flash1) &&
-      shape.kv_heads < shape.heads) {
+      shape.kv_heads < shape.heads && !repeats) {
     for (int i = 0; i < 2; ++i)
       function.backward.push_back(stream("sum", number, queries));  // for keys and for values
     function.temporary_backward = 2 * queries * bytes_of(number);
@@ -198,10 +205,16 @@ bool Eager::has_mask(const Attention& shape) const {
   return is_hugging_face() && shape.window > 0 && shape.window < shape.tokens;
 }
 
-/// With a mask, transformers copies keys and values for all heads.
-/// @source use_gqa_in_sdpa and repeat_kv in integrations/sdpa_attention.py
+/// Whether keys and values are copied for all heads before attention: by transformers with a mask, by
+/// torchtitan always, which is simulated only where ranks exchange the copies.
+/// @source use_gqa_in_sdpa and repeat_kv in integrations/sdpa_attention.py; repeat_kv in
+///         torchtitan/models/llama3/model.py until late in 2025
+bool Eager::repeats_heads(const Attention& shape) const {
+  if (shape.kv_heads >= shape.heads || settings_.megatron) return false;
+  return is_hugging_face() ? has_mask(shape) : shares_tokens();
+}
+
 void Eager::repeat_heads(const Attention& shape, Number number) {
-  if (!is_hugging_face() || shape.kv_heads >= shape.heads) return;
   const auto elements = settings_.batch * d(shape.heads * shape.tokens * shape.head_size);
   auto& node = nodes_.back();
   for (int i = 0; i < 2; ++i) {  // keys and values
@@ -211,16 +224,15 @@ void Eager::repeat_heads(const Attention& shape, Number number) {
   }
 }
 
-/// Attention with the keys and values of all ranks, either gathered or passed around a ring. All ranks have
-/// equal causal work, since each has one chunk of tokens from the front of the sequence and one from its end.
-/// The ring starts with the rank's own part, which is causal; each further step computes half of a part: all
-/// queries with the first half of the keys, or the second half of the queries, which is copied like outputs
-/// and their gradients. Ranks wait for each other, so each pass has the kernels of the rank with more of
-/// them. The backward pass sends keys and values around again, then with their gradients, and finally the
-/// gradients alone.
+/// Megatron's attention with the keys and values of all ranks, either gathered or passed around a ring. All
+/// ranks have equal causal work, since each has one chunk of tokens from the front of the sequence and one
+/// from its end. The ring starts with the rank's own part, which is causal; each further step computes half
+/// of a part: all queries with the first half of the keys, or the second half of the queries, which is copied
+/// like outputs and their gradients. Ranks wait for each other, so each pass has the kernels of the rank with
+/// more of them. The backward pass sends keys and values around again, then with their gradients, and finally
+/// the gradients alone.
 /// @source TransformerEngine, context_parallel.py: AttnFuncWithCPAndKVP2P, AttnFuncWithCPAndKVAllGather
-template <class Fused>
-void Eager::attend_by_parts(const Attention& shape, Number number, const Fused& fused) {
+void Eager::attend_by_parts(const Attention& shape, Number number, const FusedAttention& fused) {
   constexpr auto over = RankGroup::context;
   const auto ranks = settings_.context;
   const auto batch = d(settings_.batch);
@@ -234,7 +246,6 @@ void Eager::attend_by_parts(const Attention& shape, Number number, const Fused& 
     gather_keys(keys, kv);
     node.temporary = (kv * ranks).value();
     node.temporary_backward = 2 * node.temporary;
-    if (!settings_.megatron) hold_parts((kv * (ranks + 1)).value(), kv.value(), queries * bytes_of(number));
     return;
   }
   const auto send = [&](std::vector<Exchange>& sent, Bytes bytes, std::size_t start, std::size_t until) {
@@ -266,7 +277,6 @@ void Eager::attend_by_parts(const Attention& shape, Number number, const Fused& 
   }
   node.temporary = 2 * kv.value();
   node.temporary_backward = 4 * kv.value();
-  if (!settings_.megatron) hold_parts((3 * kv).value(), kv.value(), queries * bytes_of(number));
 }
 
 /// Saves a tensor for the backward pass unless attention is recomputed.
