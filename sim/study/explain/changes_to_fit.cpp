@@ -76,13 +76,15 @@ std::vector<Counterfactual> changes_to_fit(const Scenario& scenario, Bytes nccl,
   constexpr std::size_t most_pairs = 3;
   auto single = memory_what_ifs(scenario);
   auto changes = sufficient_of(single, scenario, nccl, engine, threads);
-  const auto surely = std::ranges::find(changes, MemoryVerdict::fits, &Counterfactual::verdict);
   std::erase_if(single, [&](const WhatIf& what_if) {
     return std::ranges::find(changes, what_if.set, &Counterfactual::set) != changes.end();
   });
   auto pairs = sufficient_of(pairs_of(single), scenario, nccl, engine, threads);
-  if (surely != changes.end())
-    std::erase_if(pairs, [&](const auto& pair) { return pair.step_time >= surely->step_time; });
+  std::erase_if(pairs, [&](const auto& pair) {
+    return std::ranges::any_of(changes, [&](const auto& change) {
+      return change.step_time <= pair.step_time && change.verdict <= pair.verdict;
+    });
+  });
   pairs.resize(std::min(pairs.size(), most_pairs));
   std::ranges::move(pairs, std::back_inserter(changes));
   std::ranges::stable_sort(changes, {}, &Counterfactual::step_time);
