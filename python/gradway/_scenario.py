@@ -50,6 +50,7 @@ ScenarioJob = TypedDict("ScenarioJob", {
     "recompute_offload": bool,
     "offload_activations": str,
     "loss_chunk": int,
+    "mlp_tiles": int,
     "finetune": Literal["full", "lora", "qlora"],
     "lora_rank": int,
     "lora_targets": Literal["query_value", "attention", "all_linear"],

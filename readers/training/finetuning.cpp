@@ -153,6 +153,7 @@ class Finetuning {
     const auto backend = written("dynamo_backend");
     if (backend == "inductor") keys_.put("job.compile", "true");
     read_loss();
+    read_tiles();
     if (of_program("transformers") != "false") keys_.put("job.implementation", "huggingface");
   }
 
@@ -171,6 +172,17 @@ class Finetuning {
     if (written("loss_type") == "chunked_nll") keys_.put("job.loss_chunk", of_trl);
     const auto tokens = static_cast<std::int64_t>(batch_) * sequence_;
     if (flag("use_liger_kernel") && tokens >= of_liger) keys_.put("job.loss_chunk", tokens / of_liger);
+  }
+
+  /// axolotl divides the sequence by the hidden size, which is 4,096 in Llama 3 8B.
+  /// @source axolotl, monkeypatch/tiled_mlp; ms-swift, plugin/tiled_mlp (read in 2026)
+  void read_tiles() {
+    constexpr int hidden = 4096;
+    if (!flag("tiled_mlp")) return;
+    const auto of_file = number("tiled_mlp_num_shards", 0, max_tokens);
+    const auto standard = program_->number("tiles", (sequence_ + hidden - 1) / hidden);
+    if (const auto tiles = of_file > 0 ? of_file : standard; tiles > 1) keys_.put("job.mlp_tiles", tiles);
+    if (of_file == 0) note(fmt::format("tiled_mlp_num_shards: {}, as for a hidden size of 4,096", standard));
   }
 
   int gpus_of_files() {

@@ -411,6 +411,7 @@ EagerSettings eager_settings(const Scenario& scenario, int batch) {
           .compiled = job.compiled,
           .fused_loss = job.fused_loss,
           .loss_chunk = job.loss_chunk,
+          .mlp_tiles = job.mlp_tiles,
           .composed_norms = job.composed_norms,
           .hugging_face = is_hugging_face(job.implementation, scenario.model.implementation),
           .adds_in_fp32 = facts_of(job.strategy).adds_in_fp32,

@@ -304,6 +304,7 @@ struct Job {
   bool recompute_offload = false;              ///< inputs of recomputed blocks wait in host memory
   std::string offload_activations;             ///< words of `OffloadedModule`; empty: none
   int loss_chunk = 0;                          ///< rows whose logits exist at a time; 0: all
+  int mlp_tiles = 1;                           ///< parts of a sample for which MLPs run one after another
   int eval_batch = 0;                          ///< samples that a GPU evaluates at a time; 0: no evaluation
   int eval_sequence = 0;                       ///< their tokens; 0: those of training
   bool expandable_segments = false;            ///< PyTorch's allocator grows its segments page by page

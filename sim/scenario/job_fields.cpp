@@ -84,14 +84,29 @@ Lack class_loss(const KeyContext& context) {
   return lack_unless(context.model.tables.empty(),
                      "the loss of a recommendation model has no logits of classes");
 }
+std::int64_t tokens_of_rank(const KeyContext& context) {
+  const auto& job = context.job;
+  return std::int64_t{job.sequence > 0 ? job.sequence : context.model.tokens_per_sample} / job.layout.context;
+}
 Lack chunks(const KeyContext& context) {
   const auto& job = context.job;
-  const auto rows = std::int64_t{job.sequence > 0 ? job.sequence : context.model.tokens_per_sample} *
-                    job.batch_per_gpu / job.layout.context;
   if (job.layout.tensor > 1 || has_megatron_modules(job))
     return lack_unless(false, "tensor ranks and Megatron compute the loss of all tokens at a time");
   if (context.model.causal_heads == 0) return lack_unless(false, "the model is no decoder");
-  return lack_unless(job.loss_chunk < rows, "a micro-batch of a rank has no more tokens");
+  return lack_unless(job.loss_chunk < tokens_of_rank(context) * job.batch_per_gpu,
+                     "a micro-batch of a rank has no more tokens");
+}
+Lack tiles(const KeyContext& context) {
+  const auto& job = context.job;
+  if (job.layout.tensor > 1 || has_megatron_modules(job) || job.compiled ||
+      job.recompute == Recompute::selective_op)
+    return lack_unless(false,
+                       "MLPs run for all tokens at a time with parallel.tensor, framework megatron, "
+                       "compile and recompute selective_op");
+  const bool has_mlps = std::ranges::any_of(
+      context.model.layers, [](const Layer& layer) { return layer.name.ends_with(".mlp.fc2"); });
+  if (!has_mlps) return lack_unless(false, "the model is no decoder with dense MLPs");
+  return lack_unless(job.mlp_tiles <= tokens_of_rank(context), "a sample of a rank has fewer tokens");
 }
 }  // namespace job_lacks
 
@@ -305,6 +320,13 @@ FieldTable make_fields(std::type_identity<Job>) {
           {.is_echoed = [](const Job& job) { return job.loss_chunk > 0; },
            .affects = {.kernels = true},
            .lack = job_lacks::chunks}),
+      field("mlp_tiles", &Job::mlp_tiles, value::Whole{1, 1 << 20},
+            "parts into which MLPs divide a sample's tokens and run one after another; the backward pass "
+            "computes each part again (ALST's tiled MLP, tiled_mlp_num_shards of axolotl and ms-swift, "
+            "which is the sequence over the hidden size by axolotl's default)",
+            {.is_echoed = [](const Job& job) { return job.mlp_tiles > 1; },
+             .affects = {.kernels = true},
+             .lack = job_lacks::tiles}),
       custom<Job>(
           "finetune", value::Words{"a fine-tuning method", finetune_words},
           "parameters that are trained. full: all; lora: low-rank adapters of linear layers (PEFT), with all "

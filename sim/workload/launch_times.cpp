@@ -66,10 +66,10 @@ LaunchClass launch_class(const Operation& operation) {
 void set_host_shares(LayerOperations& layer, std::size_t parameters) {
   for (auto* pass : {&layer.forward, &layer.once, &layer.recomputed})
     for (auto& operation : *pass)
-      operation.host = host_share(launch_class(operation), false) + of_further_calls(operation);
+      operation.host *= host_share(launch_class(operation), false) + of_further_calls(operation);
   for (auto& operation : layer.backward)
-    operation.host = host_share(launch_class(operation), true) / (is_half_a_call(operation) ? 2 : 1) +
-                     of_further_calls(operation);
+    operation.host *= host_share(launch_class(operation), true) / (is_half_a_call(operation) ? 2 : 1) +
+                      of_further_calls(operation);
   if (!layer.backward.empty())
     layer.backward.back().host += host_share_of_gradient * static_cast<double>(parameters);
 }

@@ -133,10 +133,30 @@ TEST_CASE("masks and indices are kept in their own types", "[import][memory]") {
               {node("aten::lt", "[[4,16],[]]", R"(["float","Scalar"])", no_node)},
               {node("aten::masked_fill", "[[4,16],[4,16],[]]", R"(["float","bool","Scalar"])", 2)}},
              2) == numbers);
+  // gather() also keeps what it selects from, index_select() its sizes only.
+  const Forward indices{node("aten::add", "[[4,3],[]]", R"(["long int","Scalar"])", no_node)};
   CHECK(kept({first,
-              {node("aten::add", "[[4,3],[]]", R"(["long int","Scalar"])", no_node)},
+              indices,
               {node("aten::gather", "[[4,16],[],[4,3]]", R"(["float","Scalar","long int"])", 2)}},
-             2) == 8 * 12);
+             2) == 8 * 12 + 4 * numbers);
+}
+
+TEST_CASE("products of batches keep all factors of the same shape", "[import][memory]") {
+  // Queries, keys and values are 4 x 2 x 8.
+  const auto factor = [](int sequence) {
+    return std::vector<Forward>{{node("aten::mm", "[[4,8],[8,16]]", two, sequence)},
+                                {node("aten::gelu", "[[4,16]]", one, sequence + 1)},
+                                {node("aten::view", "[[4,16],[]]", R"(["float","ScalarList"])", sequence + 2,
+                                      R"(["","[4, 2, 8]"])")}};
+  };
+  std::vector<Forward> attention;
+  for (const int sequence : {1, 4, 7}) std::ranges::copy(factor(sequence), std::back_inserter(attention));
+  attention.push_back({node("aten::bmm", "[[4,2,8],[4,8,2]]", two, 10)});
+  attention.push_back({node("aten::_softmax", "[[4,2,2],[],[]]", R"(["float","Scalar","Scalar"])", 11,
+                            R"(["","-1","False"])")});
+  attention.push_back({node("aten::bmm", "[[4,2,2],[4,2,8]]", two, 12)});
+  // Of each factor what gelu takes and what it makes, and the softmax.
+  CHECK(kept(attention, 12) == 4 * numbers * 3 * 2 + 4 * (4 * 2 * 2));
 }
 
 TEST_CASE("routing of tokens keeps indices", "[import][memory]") {

@@ -49,6 +49,22 @@ TEST_CASE("two changes are combined if no single one makes a job fit", "[study]"
   for (const auto& change : changes) CHECK(change.name.find(", ") != std::string::npos);
 }
 
+TEST_CASE("two changes are combined if the step is shorter than with one that fits as surely", "[study]") {
+  const auto scenario = llama({{"model", "llama3_8b"}, {"job.batch_per_gpu", "8"}, {"job.sequence", "8192"}});
+  const auto nccl = simulate(scenario, "fluid").measured.memory.nccl;
+  const auto changes = changes_to_fit(scenario, nccl, "fluid", 1);
+  CHECK(std::ranges::is_sorted(changes, {}, &Counterfactual::step_time));
+  int pairs = 0;
+  for (const auto& pair : changes) {
+    if (pair.name.find(", ") == std::string::npos) continue;
+    ++pairs;
+    for (const auto& single : changes)
+      CHECK((single.name.find(", ") != std::string::npos || single.step_time > pair.step_time ||
+             single.verdict > pair.verdict));
+  }
+  CHECK((pairs > 0 && pairs <= 3));
+}
+
 TEST_CASE("changes that a job cannot have are left out", "[study]") {
   // Twice as many micro-batches are more than a step may have.
   const auto scenario = llama({{"job.batch_per_gpu", "16"}, {"job.accumulate", "8192"}});

@@ -297,3 +297,42 @@ TEST_CASE("PyTorch's ring attention merges parts and adds their gradients in fp3
           copies + (gathers ? ranks + 1 : 3) * k + 5 * q + 7 * k - (gathers ? 2 * ranks : 4) * of_megatron_k);
   }
 }
+
+TEST_CASE("an MLP in tiles has one tile at a time, and computes it again") {
+  const auto shape = small_llama(3);
+  constexpr int tiles = 4;
+  auto settings = settings_of(GENERATE(Recompute::none, Recompute::full));
+  const auto whole = eager_step(model_of(decoder(shape)), settings);
+  settings.mlp_tiles = tiles;
+  const auto model = model_of(decoder(shape));
+  const auto tiled = eager_step(model, settings);
+  // Kept without recomputation: gate, its activation, up and their product. Blocks keep nothing of them.
+  const auto last = whole.memory.forward - 1;
+  CHECK(whole.memory.activations[last].value() - tiled.memory.activations[last].value() ==
+        (settings.recompute == Recompute::none ? 3 * 4 * 2 * rows * mlp : 0));
+  // While the last product of a block runs backward: these four and the gradient of the product, and in
+  // tiles the gradient of the weight that is added to that of the tiles before.
+  const auto layer = std::ranges::find(model.layers, "h.1.mlp.fc2", &Layer::name) - model.layers.begin();
+  const auto held = [&](const EagerStep& step) {
+    const auto moment = std::find(step.memory.layers.begin() + static_cast<std::ptrdiff_t>(last) + 1,
+                                  step.memory.layers.end(), layer);
+    return step.memory.activations[static_cast<std::size_t>(moment - step.memory.layers.begin())].value();
+  };
+  const auto of_first_block = settings.recompute == Recompute::none ? 4 * 2 * rows * mlp : 0;
+  CHECK(held(whole) - held(tiled) ==
+        of_first_block + 5 * 2 * rows * mlp * (1 - 1.0 / tiles) - 2.0 * hidden * mlp);
+  const auto count = [&](const std::vector<Operation>& operations, OperationClass kind) {
+    return std::ranges::count(operations, kind, &Operation::kind);
+  };
+  std::ptrdiff_t products = 0;
+  double host = 0;
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    if (!model.layers[i].name.starts_with("h.1.mlp")) continue;
+    products += count(tiled.layers[i].backward, OperationClass::product);
+    for (const auto& operation : tiled.layers[i].forward)
+      if (operation.kind == OperationClass::product) host = operation.host;
+    for (const auto& operation : whole.layers[i].forward)
+      if (operation.kind == OperationClass::product) CHECK(host == Approx(tiles * operation.host));
+  }
+  CHECK(products == 3 + 2 * 3);
+}

@@ -44,6 +44,7 @@ export interface ScenarioJob {
   recompute_offload?: boolean;
   offload_activations?: string;
   loss_chunk?: number;
+  mlp_tiles?: number;
   finetune?: 'full' | 'lora' | 'qlora';
   lora_rank?: number;
   lora_targets?: 'query_value' | 'attention' | 'all_linear';

@@ -141,8 +141,12 @@ bool Tape::batched_product(const Signature& signature, std::size_t left_operand)
   const auto* first = shape(signature, left_operand);
   const auto* second = shape(signature, left_operand + 1);
   if (first == nullptr || second == nullptr || first->size() != 3 || second->size() != 3) return false;
-  const auto x = find(signature, left_operand);
-  const auto y = find(signature, left_operand + 1, {.except = {x}});
+  const auto newest = [&](std::size_t operand, std::vector<int> except) {
+    const auto unused = find(signature, operand, {.except = except, .only_unused = true});
+    return unused != none ? unused : find(signature, operand, {.except = std::move(except)});
+  };
+  const auto x = newest(left_operand, {});
+  const auto y = newest(left_operand + 1, {x});
   begin_node();
   use(x);
   use(y);
@@ -210,6 +214,7 @@ bool Tape::selection(const Signature& signature, std::string_view name) {
   use(x);
   use(index);
   keep(index);
+  if (name == "gather") keep(x);
   if (x == none && has_node_) node.gradients = gradient_of(*input);
   auto result = *input;
   if (name == "gather") result = indices;

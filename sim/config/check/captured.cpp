@@ -106,7 +106,8 @@ void check_captured(const ScenarioSpec& scenario, const ModelSpec& model, Proble
         "in 16 bits: strategy.kind fsdp with strategy.param_dtype");
   constexpr std::array keys{"job.attention",  "job.memory_format",  "job.compile",        "job.fused_loss",
                             "job.loss_chunk", "job.composed_norms", "job.implementation", "job.recompute",
-                            "job.finetune",   "job.float_logits",   "job.experts",        "job.fusions"};
+                            "job.finetune",   "job.float_logits",   "job.experts",        "job.fusions",
+                            "job.mlp_tiles"};
   if (job.sequence > 0 && job.sequence != captured.sequence && captured.second == nullptr)
     add("job.sequence",
         fmt::format("job.sequence is {}, but '{}' was captured with {} tokens only", job.sequence,

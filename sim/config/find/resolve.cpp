@@ -48,9 +48,9 @@ void check_profile(const ScenarioSpec& scenario, const ModelSpec& model, Problem
 /// Keys of PyTorch's execution only have an effect if the kernels follow from the model's layers.
 void check_how_it_runs(const ScenarioSpec& scenario, const ModelSpec& model, Problems& problems) {
   const bool follows = static_cast<bool>(model.model.run);
-  for (const auto* key :
-       {"job.attention", "job.memory_format", "job.compile", "job.fused_loss", "job.loss_chunk",
-        "job.composed_norms", "job.implementation", "job.fusions", "job.sequence", "job.document_length"}) {
+  for (const auto* key : {"job.attention", "job.memory_format", "job.compile", "job.fused_loss",
+                          "job.loss_chunk", "job.mlp_tiles", "job.composed_norms", "job.implementation",
+                          "job.fusions", "job.sequence", "job.document_length"}) {
     if (follows || !scenario.given.contains(key) || states_default(scenario.job, key) ||
         !trains(scenario.job.strategy))
       continue;

@@ -2,6 +2,7 @@
 #include "sim/study/explain/explain.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -72,9 +73,22 @@ std::vector<WhatIf> pairs_of(const std::vector<WhatIf>& what_ifs) {
 
 std::vector<Counterfactual> changes_to_fit(const Scenario& scenario, Bytes nccl, std::string_view engine,
                                            int threads) {
-  const auto single = memory_what_ifs(scenario);
+  constexpr std::size_t most_pairs = 3;
+  auto single = memory_what_ifs(scenario);
   auto changes = sufficient_of(single, scenario, nccl, engine, threads);
-  return changes.empty() ? sufficient_of(pairs_of(single), scenario, nccl, engine, threads) : changes;
+  std::erase_if(single, [&](const WhatIf& what_if) {
+    return std::ranges::find(changes, what_if.set, &Counterfactual::set) != changes.end();
+  });
+  auto pairs = sufficient_of(pairs_of(single), scenario, nccl, engine, threads);
+  std::erase_if(pairs, [&](const auto& pair) {
+    return std::ranges::any_of(changes, [&](const auto& change) {
+      return change.step_time <= pair.step_time && change.verdict <= pair.verdict;
+    });
+  });
+  pairs.resize(std::min(pairs.size(), most_pairs));
+  std::ranges::move(pairs, std::back_inserter(changes));
+  std::ranges::stable_sort(changes, {}, &Counterfactual::step_time);
+  return changes;
 }
 
 WhatFits take_what_fits(Scenario& scenario, std::string_view engine, int threads) {

@@ -199,11 +199,11 @@ class Eager {
   /// Sends the shares of rows to the ranks of their experts, as Megatron-Core does after the rows.
   Tensor shares_to_experts(Tensor shares, std::int64_t routed);
   Tensor from_experts(Tensor x, std::int64_t routed, std::int64_t width, std::int64_t experts);
-  /// Runs a part of the forward pass that is recomputed if the settings name its module, and no module around
-  /// it is.
+  /// Runs a part of the forward pass that is recomputed if the settings name its module or divide it into
+  /// tiles, and no module around it is.
   template <class Part>
   Tensor module(RecomputedModule module, const Part& part) {
-    const bool is_recomputed = recomputes(module) && !in_module_;
+    const bool is_recomputed = (recomputes(module) || runs_in_tiles(module)) && !in_module_;
     const auto first = nodes_.size();
     if (is_recomputed) in_module_ = true;
     const auto result = part();
@@ -286,7 +286,7 @@ class Eager {
     int consumers = 0;
     bool offloaded = false;      ///< waits in host memory for the backward pass
     bool outlasts_uses = false;  ///< autocast's copy of a weight, kept until autocast ends
-    double share = 1;            ///< of its elements that exist at a time: of logits in chunks one chunk's
+    double share = 1;            ///< of its elements that exist at a time: those of one chunk or tile
     double bytes() const { return share * elements * bytes_of(number); }
   };
   /// A function of autograd.
@@ -455,6 +455,11 @@ class Eager {
   bool recomputes(RecomputedModule module) const {
     return settings_.recompute == Recompute::selective && settings_.recompute_modules.has(module);
   }
+  bool runs_in_tiles(RecomputedModule module) const {
+    return module == RecomputedModule::mlp && settings_.mlp_tiles > 1 && settings_.tensor == 1 &&
+           !settings_.compiled && !settings_.megatron && settings_.recompute != Recompute::selective_op;
+  }
+  void run_in_tiles(std::size_t first, std::size_t end);
   void recompute_modules();
   void recompute_fused();
   void issue_fused();

@@ -140,6 +140,7 @@ Tensor Eager::with_adapter(Tensor x, Tensor y, double m, std::int64_t inputs, st
 /// do so before the product of each pass
 std::vector<Operation> Eager::dequantised(double elements) const {
   const auto& lora = *settings_.lora;
+  if (in_module_ && runs_in_tiles(RecomputedModule::mlp)) elements *= settings_.mlp_tiles;  // for each tile
   const auto expanded = fused((lora.nf4_bytes() + bytes_of(half_number())) * elements);
   if (!lora.double_quant) return {expanded};
   const auto scales = stream("copy", Number::fp32, elements / Lora::nf4_block);

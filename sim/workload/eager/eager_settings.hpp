@@ -33,6 +33,7 @@ struct EagerSettings {
   bool compiled = false;           ///< torch.compile fuses operations between products
   bool fused_loss = false;         ///< the loss is one kernel
   int loss_chunk = 0;              ///< rows of logits that exist at a time; 0: all
+  int mlp_tiles = 1;               ///< parts of the tokens for which MLPs run one after another
   bool composed_norms = false;     ///< RMSNorms run as separate operations where there is a choice
   bool hugging_face = false;       ///< operations are written out as in the models of transformers
   int tensor = 1;                  ///< ranks of tensor parallelism

@@ -135,11 +135,40 @@ void Eager::select_kept_products() {
   }
 }
 
+/// An MLP for one part of the tokens after another, without autograd in the forward pass. The backward pass
+/// runs each tile forward and backward: its gradients of weights are added to those of the tiles before, and
+/// that of its input is added to zeros. One operation stands for those of all tiles.
+/// @source TiledMLP in DeepSpeed, runtime/sequence_parallel/ulysses_sp.py, and in axolotl,
+/// monkeypatch/tiled_mlp; Liger-Kernel, ops/tiled_mlp.py
+void Eager::run_in_tiles(std::size_t first, std::size_t end) {
+  const double tiles = settings_.mlp_tiles;
+  auto& last = nodes_[end - 1];
+  const auto result = of(last.result).storage;
+  for (auto& info : tensors_) {
+    const bool is_inside =
+        info.made >= static_cast<std::int32_t>(first) && info.made < static_cast<std::int32_t>(end);
+    if (is_inside && info.storage != result && !info.outlasts_uses) info.share = 1 / tiles;
+  }
+  double parameter_bytes = 0;  // all gradients exist from the second tile on
+  for (auto node = first; node < end; ++node) {
+    const auto of_node = std::exchange(nodes_[node].parameter_bytes, 0);
+    auto& backward = nodes_[node].backward;
+    if (of_node > 0)
+      backward.push_back(stream("add", trained_number(), (tiles - 1) * of_node / bytes_of(trained_number())));
+    nodes_[node].temporary_backward = std::max(nodes_[node].temporary_backward, of_node);
+    for (auto* pass : {&nodes_[node].forward, &backward})
+      for (auto& operation : *pass) operation.host = tiles;
+    parameter_bytes += of_node;
+  }
+  last.parameter_bytes = parameter_bytes;
+}
+
 /// Repeats the operations of recomputed modules before the backward pass that reads a result of theirs first.
 /// What they save does not exist in between.
 void Eager::recompute_modules() {
   for (const auto& [module, first, end] : recomputed_parts_) {
     if (first == end) continue;
+    if (runs_in_tiles(module)) run_in_tiles(first, end);
     const auto is_inside = [&](std::int32_t node) {
       return node >= static_cast<std::int32_t>(first) && node < static_cast<std::int32_t>(end);
     };
@@ -165,6 +194,11 @@ void Eager::recompute_modules() {
     append(operations, exchanges, pass.backward, pass.backward_exchanges);
     pass.backward = std::move(operations);
     pass.backward_exchanges = std::move(exchanges);
+    if (!runs_in_tiles(module)) continue;
+    const auto& info = of(pass.result);
+    pass.forward.push_back(stream("copy", info.number, info.elements));  // concatenates the tiles
+    for (const auto* kernel : {"zero", "add"})
+      nodes_[first].backward.push_back(stream(kernel, info.number, info.elements));
   }
 }
 
@@ -238,7 +272,8 @@ void Eager::hold_recomputed(MemoryTimeline& held) {
       held.hold(info.made, std::max(saved_until, kept_until[i]), bytes);
     }
     if (inside && kept_until[i] < 0)
-      held.hold(held.back(last.at(saved_in)), held.back(info.saved_for), bytes);
+      held.hold(held.back(info.again_for >= 0 ? info.again_for : last.at(saved_in)),
+                held.back(info.saved_for), bytes);
   }
 }
 
@@ -262,13 +297,16 @@ void Eager::account() {
     const auto bytes = info.bytes();
     const bool owns = info.storage == static_cast<std::int32_t>(&info - tensors_.data());
     if (owns) evaluated.hold(info.made, info.outlasts_uses ? count - 1 : info.last_use, bytes);
-    if (owns && info.again_for >= 0) {
-      held.hold(info.made, info.last_use, bytes);
-      held.hold(held.back(info.again_for), held.back(info.saved_for), bytes);
-    } else if (owns && info.offloaded && !runs_blocks_again(settings_.recompute)) {
-      hold_offloaded(held, info, block_that_saves(info), held.back(info.saved_for));
-    } else if (owns && !runs_blocks_again(settings_.recompute))
-      held.hold(info.made, info.saved_for >= 0 ? held.back(info.saved_for) : info.last_use, bytes);
+    if (owns && !runs_blocks_again(settings_.recompute)) {
+      if (info.again_for >= 0) {
+        held.hold(info.made, info.last_use, bytes);
+        held.hold(held.back(info.again_for), held.back(info.saved_for), bytes);
+      } else if (info.offloaded) {
+        hold_offloaded(held, info, block_that_saves(info), held.back(info.saved_for));
+      } else {
+        held.hold(info.made, info.saved_for >= 0 ? held.back(info.saved_for) : info.last_use, bytes);
+      }
+    }
     if (info.storage >= 0 && info.needs_grad && info.consumers > 0)
       held.hold(held.back(info.consumer) + (info.gradient_overwrites ? 1 : 0),
                 held.back(std::max(info.made, 0)),
