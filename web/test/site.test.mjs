@@ -60,6 +60,19 @@ describe('the site', { skip: folder ? false : 'no site was written for this test
     await context.close();
   });
 
+  test('another question is answered by first layouts in ten seconds, then by the best', async () => {
+    const start = performance.now();
+    const { context, page, wrongs } = await open('#plan:gpus=128');
+    await page.waitForSelector('#answer', longest);
+    assert.ok(performance.now() - start < 10000);
+    assert.match(await page.textContent('#plan .status'), /^First layouts are below\. Searching all layouts: 0 of 4 clusters done\./);
+    await answered(page, 'gpus=128');
+    assert.match(await page.textContent('#plan .status'), /^4 campaigns simulated in /);
+    assert.equal(await page.locator('#layouts tbody tr').count(), 4);
+    assert.deepEqual(wrongs, []);
+    await context.close();
+  });
+
   test('a link carries a model of the reader, a cluster and its changes', async () => {
     const { context, page, wrongs } = await open('#plan:platforms=aws-p5.48xlarge&gpus=8&data=1B');
     const config = { architectures: ['LlamaForCausalLM'], model_type: 'llama', hidden_size: 768, intermediate_size: 2048, num_hidden_layers: 6, num_attention_heads: 12, num_key_value_heads: 12, max_position_embeddings: 1024, hidden_act: 'silu', tie_word_embeddings: false, vocab_size: 32000 };
