@@ -224,7 +224,12 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
       ].filter((part): part is HTMLElement => part !== null),
     );
     mountChartsAfterText();
-    const linked = rows.find(([cluster]) => `${cluster.platform} ${cluster.gpus}` === extras.what_if && layouts.has(key(cluster)));
+    showLinked();
+  }
+
+  /** The what-if of a link, once the layout of its cluster is known. */
+  function showLinked(): void {
+    const linked = found().find(([cluster]) => `${cluster.platform} ${cluster.gpus}` === extras.what_if && layouts.has(key(cluster)));
     if (linked && other.childElementCount === 0) void showWhatIf(...linked);
   }
 
@@ -327,7 +332,10 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     asked.delete(text);
     if (missing(choices, isModel) || !wantedNow().has(text)) return;
     report();
-    if (!isFound(one) && shown?.settings === settings()) showResults(shown.all);
+    if (shown?.settings === settings()) {
+      if (isFound(one)) showLinked();
+      else showResults(shown.all);
+    }
     if (found().length === 0 && !isFound(one) && [...wantedNow()].every((other) => layouts.has(other))) fail(one.error.trim());
     askCampaigns();
   }
