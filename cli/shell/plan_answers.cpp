@@ -23,9 +23,10 @@
 namespace gradway::cli {
 namespace {
 
+template <SearchEffort (*effort)()>
 void answer_layout(std::ostream& out, const std::string& text, const DataPath& data) {
   const auto question = report::read_plan_question(text, data);
-  const auto layout = layout_on(question.plan, question.clusters.front(), data, {.threads = 0});
+  const auto layout = layout_on(question.plan, question.clusters.front(), data, {.threads = 0}, effort());
   report::write_plan_layout(out, layout, GRADWAY_VERSION);
 }
 
@@ -64,7 +65,8 @@ void answer_model(std::ostream& out, const std::string& text, const DataPath&) {
 
 void answer_plan(std::ostream& out, std::string_view kind, const std::string& question,
                  const DataPath& data) {
-  constexpr std::array answers{answer_layout, answer_campaigns, answer_scenario, answer_model};
+  constexpr std::array answers{answer_layout<first_look>, answer_layout<quick_search>, answer_campaigns,
+                               answer_scenario, answer_model};
   static_assert(answers.size() == plan_kinds.size());
   const auto index = static_cast<std::size_t>(std::ranges::find(plan_kinds, kind) - plan_kinds.begin());
   expects(index < answers.size(), "the planner asks questions of these kinds only");

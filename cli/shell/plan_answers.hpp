@@ -14,11 +14,13 @@
 namespace gradway::cli {
 
 /// Kinds of questions of the planner's page.
-inline constexpr std::array<std::string_view, 4> plan_kinds{"layout", "campaigns", "scenario", "model"};
+inline constexpr std::array<std::string_view, 5> plan_kinds{"first-layout", "layout", "campaigns", "scenario",
+                                                            "model"};
 
 /// Answers a question of the planner's page (web/DATA.md), in the browser or from a server.
-/// @param kind layout: the layout of the question's first cluster; campaigns: on all clusters, whose layouts
-/// are known, best first; scenario: of the first cluster, as YAML; model: that of a config.json, as YAML
+/// @param kind layout: the layout of the question's first cluster; first-layout: the same, sooner, perhaps a
+/// slower one; campaigns: on all clusters, whose layouts are known, best first; scenario: of the first
+/// cluster, as YAML; model: that of a config.json, as YAML
 /// @param question JSON; with kind model the text of the config.json
 void answer_plan(std::ostream& out, std::string_view kind, const std::string& question, const DataPath& data);
 

@@ -33,26 +33,6 @@ std::vector<std::string> run_page(const Question& question) {
   return words;
 }
 
-std::vector<std::string> run_report(const Question& question) {
-  return on_scenario(question, "run", "--json");
-}
-
-std::vector<std::string> sweep_page(const Question& question) {
-  return on_scenario(question, "sweep", "--page-data");
-}
-
-std::vector<std::string> sweep_reports(const Question& question) {
-  return on_scenario(question, "sweep", "--json");
-}
-
-std::vector<std::string> list_of_scenarios(const Question&) {
-  return {"list", "scenarios", "--json"};
-}
-
-std::vector<std::string> plan_page(const Question&) {
-  return {"plan", "--page-data"};
-}
-
 template <std::size_t kind>
 std::vector<std::string> plan_answer(const Question& question) {
   return {"plan", fmt::format("--answer={}", plan_kinds.at(kind)), "--question=" + question.plan};
@@ -73,16 +53,26 @@ bool leads_out(const std::string& name) {
 }  // namespace
 
 std::span<const QuestionKind> question_kinds() {
-  static constexpr std::array table{QuestionKind{"run", run_page},
-                                    QuestionKind{"report", run_report},
-                                    QuestionKind{"sweep", sweep_page},
-                                    QuestionKind{"sweep-reports", sweep_reports},
-                                    QuestionKind{"scenarios", list_of_scenarios},
-                                    QuestionKind{"plan", plan_page},
-                                    QuestionKind{"plan-layout", plan_answer<0>},
-                                    QuestionKind{"plan-campaigns", plan_answer<1>},
-                                    QuestionKind{"plan-scenario", plan_answer<2>},
-                                    QuestionKind{"plan-model", plan_answer<3>}};
+  static constexpr std::array table{
+      QuestionKind{"run", run_page},
+      QuestionKind{"report", [](const Question& question) { return on_scenario(question, "run", "--json"); }},
+      QuestionKind{"sweep",
+                   [](const Question& question) { return on_scenario(question, "sweep", "--page-data"); }},
+      QuestionKind{"sweep-reports",
+                   [](const Question& question) { return on_scenario(question, "sweep", "--json"); }},
+      QuestionKind{"scenarios",
+                   [](const Question&) {
+                     return std::vector<std::string>{"list", "scenarios", "--json"};
+                   }},
+      QuestionKind{"plan",
+                   [](const Question&) {
+                     return std::vector<std::string>{"plan", "--page-data"};
+                   }},
+      QuestionKind{"plan-first-layout", plan_answer<0>},
+      QuestionKind{"plan-layout", plan_answer<1>},
+      QuestionKind{"plan-campaigns", plan_answer<2>},
+      QuestionKind{"plan-scenario", plan_answer<3>},
+      QuestionKind{"plan-model", plan_answer<4>}};
   return table;
 }
 

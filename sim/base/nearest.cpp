@@ -77,13 +77,13 @@ std::vector<std::string> shortest_of(const std::vector<std::string>& candidates,
   return matches;
 }
 
-std::string fewest_edits(std::string_view name, const std::vector<std::string>& candidates) {
+std::string fewest_edits(const std::string& name, const std::vector<std::string>& candidates) {
   std::string best;
   auto best_distance = std::max<std::size_t>(1, name.size() / 3) + 1;
   for (const auto& candidate : candidates) {
     const auto [shorter, longer] = std::minmax({name.size(), candidate.size()});
     if (longer - shorter >= best_distance) continue;  // a lower bound of the distance
-    const auto distance = edit_distance(name, candidate);
+    const auto distance = edit_distance(name, plain(candidate));
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;
@@ -95,15 +95,15 @@ std::string fewest_edits(std::string_view name, const std::vector<std::string>& 
 }  // namespace
 
 std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& candidates) {
-  if (name.size() >= shortest_part) {
-    auto matches = shortest_of(candidates, [part = plain(name)](const std::string& candidate) {
-      return has_part(plain(candidate), part);
-    });
-    if (!matches.empty()) return matches;
-  }
-  if (auto best = fewest_edits(name, candidates); !best.empty()) return {std::move(best)};
-  if (name.size() < shortest_start) return {};
-  return shortest_of(candidates, [&](const std::string& candidate) { return candidate.starts_with(name); });
+  const auto asked = plain(name);
+  std::vector<std::string> matches;
+  if (name.size() >= shortest_part)
+    matches = shortest_of(candidates, [&](const auto& known) { return has_part(plain(known), asked); });
+  if (matches.empty() && name.size() >= shortest_start)
+    matches = shortest_of(candidates, [&](const auto& known) { return plain(known).starts_with(asked); });
+  if (!matches.empty()) return matches;
+  if (auto best = fewest_edits(asked, candidates); !best.empty()) return {std::move(best)};
+  return {};
 }
 
 std::string nearest(std::string_view name, const std::vector<std::string>& candidates) {

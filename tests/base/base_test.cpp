@@ -58,6 +58,8 @@ TEST_CASE("names that contain a name as a part are near", "[nearest]") {
   CHECK(suggestion("h100", names) == "did you mean 'h100-sxm' or 'h100-pcie'?");  // not h200, one letter away
   CHECK(suggestion("p5", names) == "did you mean 'aws-p5.48xlarge'?");
   CHECK(suggestion("gpus", names) == "did you mean 'job.gpus'?");
+  CHECK(suggestion("h10", {"a10", "h100-sxm"}) == "did you mean 'h100-sxm'?");  // a10 is one letter away
+  CHECK(nearest("MFUU", {"tied", "mfu"}) == "mfu");
   CHECK(nearest("H100-SXM", names) == "h100-sxm");
   CHECK(nearest("nccl_algo", names) == "NCCL_ALGO");
   CHECK(suggestion("Azure Blob", {"azure-blob-premium", "aws"}) == "did you mean 'azure-blob-premium'?");

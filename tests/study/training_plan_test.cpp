@@ -82,6 +82,31 @@ TEST_CASE("the layout of a plan for 60 GPUs is close to the best one that certai
   check_layout_of_plan({"gpt_124m", "megatron", "aws-p4d.24xlarge", 60, 480});
 }
 
+TEST_CASE("a first look finds the fastest layout without model-parallel ranks that certainly fits",
+          "[study][layout]") {
+  const auto plan = small_plan();
+  const Cluster cluster{"dgx-h100", 16, {}};
+  const auto first = layout_on(plan, cluster, plan_data, {}, first_look());
+  CHECK_FALSE(first.search.has_all_ranks);
+  CHECK(first.chosen.job.layout.model_parallel_ranks() == 1);
+  auto best = Seconds::infinite();
+  const auto exact = search_layouts(scenario_on(plan, cluster, plan_data).load(), 64, exact_search(1000));
+  for (const auto& layout : exact.ranked)
+    if (layout.job.layout.model_parallel_ranks() == 1 && layout.verdict == MemoryVerdict::fits)
+      best = std::min(best, layout.metrics.step_time);
+  CHECK(first.chosen.metrics.step_time / best < 1.03);
+}
+
+TEST_CASE("where no layout without model-parallel ranks fits, a first look is the whole search",
+          "[study][layout]") {
+  const TrainingPlan plan{.model = "llama2_13b", .framework = "megatron", .global_batch = 32, .set = {}};
+  const Cluster cluster{"dgx-h100", 16, {}};
+  const auto first = layout_on(plan, cluster, plan_data, {}, first_look());
+  CHECK(first.search.has_all_ranks);
+  CHECK(first.chosen.job.layout.model_parallel_ranks() > 1);
+  CHECK(first.chosen.metrics.step_time / layout_on(plan, cluster, plan_data).chosen.metrics.step_time < 1.03);
+}
+
 TEST_CASE("the estimate that sorts layouts is at most 2 % above their step time", "[study][layout]") {
   const auto framework = GENERATE("pytorch", "megatron");
   const auto scenario = scenario_on(small_plan(framework), {"dgx-h100", 16, {}}, plan_data).load();

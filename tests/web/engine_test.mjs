@@ -125,6 +125,7 @@ async function comparePlan({ platforms, ...plan }) {
   };
   const clusters = [];
   for (const platform of platforms) {
+    await answer('first-layout', [{ platform, gpus: 8, layout: [] }]);
     const { status, text } = await answer('layout', [{ platform, gpus: 8, layout: [] }]);
     clusters.push({ platform, gpus: 8, layout: status === 0 ? JSON.parse(text).layout : [] });
   }

@@ -220,7 +220,7 @@ const checks = {
   'the planner reads no files by their paths': async () => {
     const question = (model, platform) => JSON.stringify({ model, framework: 'pytorch', global_batch: 64, failures: 'none', set: [], deadline: '', budget: '', seeds: 1, clusters: [{ platform, gpus: 8, layout: [] }] });
     for (const path of ['/etc/passwd', join(outside, 'secret.yaml'), '../outside/secret.yaml', 'link.yaml', 'linked-folder/secret.yaml', 'notes.yaml'])
-      for (const [kind, text] of ['plan-layout', 'plan-campaigns', 'plan-scenario'].flatMap((kind) => [[kind, question(path, 'dgx-h100')], [kind, question('gpt_124m', path)]])) {
+      for (const [kind, text] of ['plan-first-layout', 'plan-layout', 'plan-campaigns', 'plan-scenario'].flatMap((kind) => [[kind, question(path, 'dgx-h100')], [kind, question('gpt_124m', path)]])) {
         const answer = await ask(url, kind, [['plan', text]]);
         assert.equal(answer.status, 2, path);
         assert.match(answer.text, /^error: (invalid (model|platform) name|'[^']*' is a file name, not the name of a (model|platform))/, path);

@@ -118,6 +118,7 @@ export interface ValueAxis {
   colours: Palette;
   /** Position of the name; above a vertical axis. */
   vertical?: boolean;
+  nameGap?: number;
 }
 
 /** The ends of the axis, its ticks and their labels. */
@@ -138,13 +139,13 @@ function scaleOf({ span, text, seconds }: ValueAxis): { ends: object; ticks: num
 }
 
 export function valueAxis(axis: ValueAxis): object {
-  const { name, colours, vertical } = axis;
+  const { name, colours, vertical, nameGap = vertical ? 12 : 30 } = axis;
   const { ends, ticks, label } = scaleOf(axis);
   return {
     ...ends,
     name,
     nameLocation: vertical ? 'end' : 'middle',
-    nameGap: vertical ? 12 : 30,
+    nameGap,
     nameTextStyle: { color: colours.muted, fontSize: 12.5, align: vertical ? 'left' : 'center', ...(vertical && { padding: [0, 0, 0, -46] }) },
     axisLine: { show: true, lineStyle: { color: colours.line } },
     axisTick: { show: false, ...(ticks && { customValues: ticks }) },

@@ -9,7 +9,6 @@ import {
   TooltipComponent,
 } from 'echarts/components';
 import { init, use, type EChartsType } from 'echarts/core';
-import { LabelLayout } from 'echarts/features';
 import { CanvasRenderer, SVGRenderer } from 'echarts/renderers';
 import type { EChartsOption } from 'echarts';
 import { h, type Child } from './dom';
@@ -26,7 +25,6 @@ use([
   GridComponent,
   LegendComponent,
   TooltipComponent,
-  LabelLayout,
   CanvasRenderer,
   SVGRenderer,
 ]);
@@ -69,6 +67,9 @@ export function mountCharts(): void {
   prepare();
   for (const mount of mounts.splice(0)) mount();
 }
+
+/** The same, once the browser has shown the text. */
+export const mountChartsAfterText = (): void => void requestAnimationFrame(() => setTimeout(mountCharts));
 
 /** The same, in a task for each chart, so that the page reacts meanwhile: first those in sight, the others after `later`. */
 export async function mountChartsInTurn(later: Promise<unknown>): Promise<void> {

@@ -14,8 +14,6 @@ export interface Palette {
   tip: string;
   accent: string;
   band: string;
-  /** Background of texts over lines. */
-  veil: string;
   /** low to high use of links */
   heat: string[];
   /** small to large, for heat maps */
@@ -44,7 +42,6 @@ const light: Palette = {
   tip: '#ffffff',
   accent: '#0072b2',
   band: 'rgba(0,114,178,0.16)',
-  veil: 'rgba(255,255,255,0.75)',
   heat: ['#cfd6df', '#f2c17d', '#e07b1a', '#b23f00', '#6b1a00'],
   scale: ['#eef5fb', '#c2dbee', '#84b8dc', '#3f8cc0', '#0f5e99', '#083763'],
   series: ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#b58900', '#56b4e9', '#4b5563'],
@@ -72,7 +69,6 @@ const dark: Palette = {
   tip: '#222932',
   accent: '#56b4e9',
   band: 'rgba(86,180,233,0.22)',
-  veil: 'rgba(23,28,35,0.75)',
   heat: ['#3b4654', '#7d4a1c', '#c26a17', '#f0a33c', '#ffe3a8'],
   scale: ['#13273b', '#1c456b', '#2668a0', '#4a94cf', '#8fc3ea', '#dceefb'],
   series: ['#56b4e9', '#f0813a', '#2fc79b', '#e39ac4', '#f0e442', '#8aa4ff', '#b6c0cc'],

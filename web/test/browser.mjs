@@ -10,6 +10,8 @@ import playwright from 'playwright-core';
 const { _bidiFirefox, chromium } = playwright;
 const folder = resolve(process.env.GRADWAY_PAGES);
 const flags = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+/** Of a machine that other work keeps busy: what hooks wait for, without which all tests after them are cancelled. */
+const patience = { timeout: 120000 };
 const tag = /<script id="data" type="application\/json">([^]*?)<\/script>/;
 const packed = /<script id="(?:engine|files)" type="text\/plain">([^]*?)<\/script>/g;
 
@@ -45,7 +47,7 @@ export const pages = readdirSync(folder)
 export const ofKind = (kind) => pages.filter(({ data, isOnlyOpened }) => data.kind === kind && !isOnlyOpened);
 
 /** Playwright drives Debian's Firefox by WebDriver BiDi only. */
-const isFirefox = process.env.BROWSER === 'firefox';
+export const isFirefox = process.env.BROWSER === 'firefox';
 export const launch = () => (isFirefox ? _bidiFirefox.launch({ executablePath: process.env.FIREFOX, headless: true }) : chromium.launch({ executablePath: process.env.CHROMIUM, headless: true, args: flags }));
 
 let browser;
@@ -75,8 +77,8 @@ export async function open(one, { width = 1280, height = 900, theme = 'light', t
   page.on('console', (message) => ['error', 'warning'].includes(message.type()) && wrongs.push(`console: ${message.text()}`));
   page.on('pageerror', (error) => wrongs.push(`error: ${error.stack ?? error}`));
   page.on('request', (request) => !isOwn(request.url()) && !/^(data|blob):/.test(request.url()) && wrongs.push(`request: ${request.url()}`));
-  await page.goto(one.url);
-  await page.waitForSelector('html[data-ready]', { timeout: 30000 });
+  await page.goto(one.url, patience);
+  await page.waitForSelector('html[data-ready]', patience);
   return { page, wrongs, close: () => context.close() };
 }
 

@@ -35,7 +35,7 @@ if (!pages || !existsSync(pages) || !readdirSync(pages).some((name) => name.ends
 /** Exit status of the tests in these files. */
 const run = (files, more) => spawnSync(process.execPath, ['--test', ...files.map((name) => join(here, name))], { stdio: 'inherit', env: { ...process.env, ...more } }).status ?? 1;
 
-const inFirefox = ['firefox.test.mjs', 'what_if.test.mjs'];
+const inFirefox = ['firefox.test.mjs', 'site.test.mjs', 'what_if.test.mjs'];
 const inChromium = readdirSync(here).filter((name) => name.endsWith('.test.mjs') && name !== 'firefox.test.mjs').sort();
 let status = run(inChromium, { CHROMIUM: chromium });
 if (existsSync(firefox)) status ||= run(inFirefox, { BROWSER: 'firefox', FIREFOX: firefox });

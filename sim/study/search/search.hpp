@@ -26,6 +26,8 @@ struct SearchEffort {
   bool only_surely_fitting = false;  ///< unless none certainly fits
   /// Layouts with other numbers of chunks and with repeated shards are tried for the fastest only.
   bool has_variants_last = false;
+  /// The fastest layout without model-parallel ranks that certainly fits is enough.
+  bool prefers_data_parallel = false;
   bool tries_other_keys = true;  ///< keys that are not searched, on the fastest layout
 };
 
@@ -46,6 +48,14 @@ constexpr SearchEffort quick_search() {
           .only_surely_fitting = true,
           .has_variants_last = true,
           .tries_other_keys = false};
+}
+
+/// Finds a layout without model-parallel ranks that certainly fits, in a tenth of that time, if there is one.
+constexpr SearchEffort first_look() {
+  auto effort = quick_search();
+  effort.refined = 0;
+  effort.prefers_data_parallel = true;
+  return effort;
 }
 
 struct SearchOptions {

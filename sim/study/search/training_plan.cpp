@@ -146,11 +146,11 @@ int samples_per_step(const TrainingPlan& plan, const Scenario& scenario) {
 }
 
 LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data,
-                          const SearchOptions& options) {
+                          const SearchOptions& options, const SearchEffort& effort) {
   auto scenario = scenario_on(plan, {cluster.platform, cluster.gpus, {}}, data).load();
   const auto samples = samples_per_step(plan, scenario);
   if (!has_layouts(plan, scenario.model)) return replicated(std::move(scenario), samples);
-  auto layouts = search_layouts(scenario, samples, quick_search(), options);
+  auto layouts = search_layouts(scenario, samples, effort, options);
   if (layouts.ranked.empty()) {
     const auto& gpu = scenario.platform.gpu_models.front();
     if (layouts.unfit.empty()) refuse(layouts.refused.front().failure_reason, "choose other GPUs");

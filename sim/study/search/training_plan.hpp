@@ -68,10 +68,10 @@ struct LayoutOnCluster {
 /// @param scenario of the training on any cluster
 int samples_per_step(const TrainingPlan& plan, const Scenario& scenario);
 
-/// Finds a layout by a quick search. A model that cannot be distributed is replicated, with the largest
-/// batch per GPU that fits.
+/// Finds a layout by a search of this effort. A model that cannot be distributed is replicated, with the
+/// largest batch per GPU that fits.
 /// @throws ConfigError if no layout has this global batch, or none fits
 LayoutOnCluster layout_on(const TrainingPlan& plan, const Cluster& cluster, const DataPath& data,
-                          const SearchOptions& options = {});
+                          const SearchOptions& options = {}, const SearchEffort& effort = quick_search());
 
 }  // namespace gradway

@@ -5,8 +5,9 @@ import { draw, section, type Option } from '../chart';
 import type { Range } from '../document';
 import { tip } from '../dom';
 import { known, rangeText, spanText, usdText } from '../format';
+import { namesAbove } from '../names_above';
 import { symbolOf } from '../shapes';
-import type { Palette } from '../theme';
+import { palette, type Palette } from '../theme';
 import { spanOf, whiskers } from '../whiskers';
 import type { CampaignPoint, CampaignPoints } from './document';
 import { marksOf, nameOf, pointsTable } from './table';
@@ -28,37 +29,35 @@ function pointTip(run: Priced, all: CampaignPoints): string {
   ], marksOf(all.runs.indexOf(run), all));
 }
 
-function option(all: CampaignPoints, colours: Palette, width: number): Option {
+function option(all: CampaignPoints, colours: Palette, width: number): { option: Option; top: number } {
   const shown = priced(all);
   const { deadline_s: deadline, budget_usd: budget } = all.limits;
   const usd = spanOf([...shown.map((run) => run.estimate.usd.median), budget], shown.map(usdOf));
   const seconds = spanOf([...shown.map((run) => run.estimate.seconds.median), deadline], shown.map(timeOf));
   const colour = (run: Priced): string => (all.runs.indexOf(run) === all.best ? colours.series[1]! : colours.series[0]!);
   const line = (from: [number, number], to: [number, number]): object => ({ type: 'line', silent: true, showSymbol: false, z: 1, data: [from, to], lineStyle: { color: colours.muted, type: 'dashed', width: 1.5 }, tooltip: { show: false } });
-  return {
-    grid: { left: 76, right: 26, top: 24, bottom: 50 },
+  const xAxis = valueAxis({ span: usd, text: usdText, name: 'cost of the campaign', colours });
+  const [left, right] = [76, 26];
+  const names = namesAbove(shown.map((run) => ({ name: nameOf(run, all), at: [run.estimate.usd.median, run.estimate.seconds.median], high: timeOf(run)[1] })), { axis: xAxis, left, right, width, colours });
+  const option = {
+    grid: { left, right, top: names.top, bottom: 50 },
     tooltip: { formatter: (item: unknown) => pointTip(shown[(item as { dataIndex: number }).dataIndex]!, all) },
-    xAxis: valueAxis({ span: usd, text: usdText, name: 'cost of the campaign', colours }),
-    yAxis: valueAxis({ span: seconds, text: spanText, seconds: 1, name: 'time of the campaign', colours, vertical: true }),
+    xAxis,
+    yAxis: valueAxis({ span: seconds, text: spanText, seconds: 1, name: 'time of the campaign', colours, vertical: true, nameGap: names.nameGap }),
     series: [
       {
         type: 'scatter',
         z: 5,
         data: shown.map((run) => ({ value: [run.estimate.usd.median, run.estimate.seconds.median], symbol: symbolOf(0), symbolSize: 12, itemStyle: { color: colour(run), borderColor: colours.background, borderWidth: 1 } })),
-        label: { show: width >= 560, position: [9, -17], color: colours.text, fontSize: 12, formatter: ({ dataIndex }: { dataIndex: number }) => nameOf(shown[dataIndex]!, all), backgroundColor: colours.veil, padding: [1, 2] },
-        // Above and beside the whiskers, inside the plot.
-        labelLayout: (item: { labelRect: { x: number; width: number }; rect: { x: number } }) => ({
-          hideOverlap: true,
-          moveOverlap: 'shiftY' as const,
-          ...(item.labelRect.x + item.labelRect.width > width - 4 && { x: item.rect.x - 3, align: 'right' as const }),
-        }),
         emphasis: { itemStyle: { borderColor: colours.text, borderWidth: 2 } },
       },
       whiskers(shown.map((run) => ({ at: [run.estimate.usd.median, run.estimate.seconds.median], x: usdOf(run), y: timeOf(run), colour: colour(run) })), { z: 3 }),
+      names.series,
       ...(known(deadline) ? [line([usd[0], deadline], [usd[1], deadline])] : []),
       ...(known(budget) ? [line([budget, seconds[0]], [budget, seconds[1]])] : []),
     ],
   } as Option;
+  return { option, top: names.top };
 }
 
 /** Null without prices. */
@@ -69,10 +68,10 @@ export function daysAgainstDollars(all: CampaignPoints): HTMLElement | null {
   const title = best ? `${nameOf(best, all)}: ${spanText(best.estimate?.seconds.median)} for ${usdText(best.estimate?.usd?.median)}` : 'None meets its limits';
   const chart = draw({
     label: `${title}. Time of each campaign against its cost.`,
-    height: (width) => (width < 560 ? 380 : 460),
+    height: (width) => (width < 560 ? 340 : 420) + option(all, palette(), width).top,
     stops: () => shown.map((_, dataIndex) => ({ seriesIndex: 0, dataIndex })),
     table: { count: all.runs.length, make: () => pointsTable(all) },
-    option: (colours, width) => option(all, colours, width),
+    option: (colours, width) => option(all, colours, width).option,
   });
   return section('days-dollars', 'Days and dollars', title, chart.element);
 }

@@ -6,6 +6,7 @@ import type { ComparedRun } from '../document';
 import { choice, h, tip, type TipRow } from '../dom';
 import { counted, known, rangeText } from '../format';
 import { measure, measuresOf, rangeOf, type Measure } from '../measures';
+import { namesAbove } from '../names_above';
 import { shapeOf, symbolOf } from '../shapes';
 import { onTheme, palette, type Palette } from '../theme';
 import { spanOf, whiskers } from '../whiskers';
@@ -58,30 +59,27 @@ function coloured(runs: ComparedRun[]): string[] {
 
 const isMain = (run: ComparedRun, platforms: string[]): boolean => platforms.includes(run.scenario.platform);
 
-/** On narrow screens the legend names the platform, and only points of the front show their number of GPUs. */
-const labelOf = (run: ComparedRun, name: (run: ComparedRun) => string, width: number): string => {
-  if (width >= 560) return name(run);
-  return run.costs.pareto ? `× ${run.scenario.job.gpus}` : '';
-};
-
-function option(runs: ComparedRun[], state: State, colours: Palette, width: number): Option {
+function option(runs: ComparedRun[], state: State, colours: Palette, width: number): { option: Option; top: number } {
   const { cost, time } = state;
   const name = namer(runs);
   const platforms = coloured(runs);
   const colourOf = (run: ComparedRun): string => (isMain(run, platforms) ? colours.series[platforms.indexOf(run.scenario.platform)]! : colours.other);
   const symbol = (run: ComparedRun): string => symbolOf(isMain(run, platforms) ? platforms.indexOf(run.scenario.platform) : 0);
-  // Points of the front are labelled first, because overlapping later labels are hidden.
+  // Points of the front are named first.
   const order = (run: ComparedRun): number => Number(!run.costs.pareto) * 2 + Number(!isMain(run, platforms));
   const shown = both(runs, state).sort((a, b) => order(a) - order(b));
   const of = (one: Measure) => spanOf(shown.map((run) => one.value(run)), shown.map((run) => rangeOf(run, one)));
   const at = (run: ComparedRun): [number, number] => [cost.value(run)!, time.value(run)!];
-  return {
-    grid: { left: 66, right: 26, top: 34, bottom: 50 },
+  const xAxis = valueAxis({ span: of(cost), text: cost.text, name: cost.name, colours });
+  const [left, right] = [66, 26];
+  const names = namesAbove(shown.map((run) => ({ name: name(run), at: at(run), high: isMain(run, platforms) ? rangeOf(run, time)?.[1] : undefined })), { axis: xAxis, left, right, width, colours });
+  const option = {
+    grid: { left, right, top: names.top, bottom: 50 },
     tooltip: {
       formatter: (item: unknown) => runTip(shown[(item as { dataIndex: number }).dataIndex]!, state),
     },
-    xAxis: valueAxis({ span: of(cost), text: cost.text, name: cost.name, colours }),
-    yAxis: valueAxis({ span: of(time), text: time.text, seconds: time.seconds, name: time.name, colours, vertical: true }),
+    xAxis,
+    yAxis: valueAxis({ span: of(time), text: time.text, seconds: time.seconds, name: time.name, colours, vertical: true, nameGap: names.nameGap }),
     series: [
       {
         type: 'scatter',
@@ -92,20 +90,6 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
           symbolSize: run.costs.pareto ? 15 : isMain(run, platforms) ? 11 : 8,
           itemStyle: { color: colourOf(run), borderColor: run.costs.pareto ? colours.text : colours.background, borderWidth: run.costs.pareto ? 1.5 : 1 },
         })),
-        label: {
-          show: true,
-          position: [9, -19], // above the whiskers
-          color: colours.text,
-          fontSize: 12,
-          formatter: ({ dataIndex }: { dataIndex: number }) => labelOf(shown[dataIndex]!, name, width),
-          backgroundColor: colours.veil,
-          lineHeight: 15,
-          padding: [2, 2],
-        },
-        labelLayout: (item: { labelRect: { x: number; width: number }; rect: { x: number } }) => ({
-          hideOverlap: true,
-          ...(item.labelRect.x + item.labelRect.width > width - 4 && { x: item.rect.x - 5, align: 'right' as const }),
-        }),
         emphasis: { itemStyle: { borderColor: colours.text, borderWidth: 2 } },
       },
       {
@@ -117,8 +101,10 @@ function option(runs: ComparedRun[], state: State, colours: Palette, width: numb
         lineStyle: { color: colours.text, width: 1.5, type: 'dashed' },
       },
       whiskers(shown.filter((run) => isMain(run, platforms)).map((run) => ({ at: at(run), x: rangeOf(run, cost), y: rangeOf(run, time), colour: colourOf(run) })), { z: 3 }),
+      names.series,
     ],
   } as Option;
+  return { option, top: names.top };
 }
 
 function finding(runs: ComparedRun[], state: State): string {
@@ -144,10 +130,10 @@ export function costAgainstTime(runs: ComparedRun[]): HTMLElement | null {
   const platforms = coloured(runs);
   const chart = draw({
     label: finding(runs, state),
-    height: (width) => (width < 560 ? 400 : 480),
+    height: (width) => (width < 560 ? 360 : 440) + option(runs, state, palette(), width).top,
     stops: () => both(runs, state).map((_, dataIndex) => ({ seriesIndex: 0, dataIndex })),
     table: { count: runs.length, make: () => compareTable(runs) },
-    option: (colours, width) => option(runs, state, colours, width),
+    option: (colours, width) => option(runs, state, colours, width).option,
   });
   const pick = (change: Partial<State>): void => {
     Object.assign(state, change);

@@ -3,7 +3,7 @@
 import { daysAgainstDollars } from '../campaigns/scatter';
 import { meetsLimits, pointsTable } from '../campaigns/table';
 import type { CampaignPoint } from '../campaigns/document';
-import { mountCharts, section } from '../chart';
+import { mountCharts, mountChartsAfterText, section } from '../chart';
 import { copied } from '../copied';
 import { button, h } from '../dom';
 import { bytesText, counted, known, nothing, numberText, percentText, rangeText, shareText, spanText, timeText, usdText } from '../format';
@@ -33,6 +33,8 @@ const mostNamed = 2;
 type Found = FoundLayout | { error: string };
 
 const isFound = (one: Found | undefined): one is FoundLayout => one !== undefined && !('error' in one);
+
+const isSearch = ({ plan }: PlanQuestion): boolean => plan.endsWith('layout');
 
 /** The reason of a failure, without "error:" and the place. */
 const reasonOf = (text: string): string => text.trim().replace(/^error: /, '');
@@ -102,6 +104,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   let extras = extrasOf(location.hash);
   const own: Files = {};
   const layouts = new Map<string, Found>();
+  const firstLayouts = new Map<string, FoundLayout>(); // of clusters whose search may go on
   const asked = new Set<string>();
   let campaignsAsked = ''; // the last question
   let finished = { question: '', text: '' }; // the last one that was answered
@@ -131,7 +134,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   const key = (cluster: Cluster): string => layoutQuestion(choices, cluster);
   const found = (): [Cluster, FoundLayout][] =>
     clustersOf(choices).flatMap((cluster): [Cluster, FoundLayout][] => {
-      const one = layouts.get(key(cluster));
+      const one = layouts.get(key(cluster)) ?? firstLayouts.get(key(cluster));
       return isFound(one) ? [[cluster, one]] : [];
     });
 
@@ -220,8 +223,13 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
         failed.length > 0 ? section('failed', 'Not possible', counted(failed.length, 'cluster'), h('ul', {}, ...failed)) : null,
       ].filter((part): part is HTMLElement => part !== null),
     );
-    mountCharts();
-    const linked = rows.find(([{ platform, gpus }]) => `${platform} ${gpus}` === extras.what_if);
+    mountChartsAfterText();
+    showLinked();
+  }
+
+  /** The what-if of a link, once the layout of its cluster is known. */
+  function showLinked(): void {
+    const linked = found().find(([cluster]) => `${cluster.platform} ${cluster.gpus}` === extras.what_if && layouts.has(key(cluster)));
     if (linked && other.childElementCount === 0) void showWhatIf(...linked);
   }
 
@@ -277,7 +285,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     const known = all.filter((cluster) => layouts.has(key(cluster))).length;
     const rows = found();
     const isFinished = finished.question !== '' && finished.question === campaignQuestion(choices, isText(), seeds, rows);
-    const work = known < all.length ? `Searching layouts: ${known} of ${all.length} done.` : rows.length === 0 ? 'No cluster can train it.' : choices.data === '' ? noData : 'Simulating …';
+    const work = known < all.length ? `${rows.length > known ? 'First layouts are below. ' : ''}Searching all layouts: ${known} of ${all.length} clusters done.` : rows.length === 0 ? 'No cluster can train it.' : choices.data === '' ? noData : 'Simulating …';
     status.textContent = gap || (known === all.length && isFinished ? finished.text : work);
     panel.dataset.shown = gap || known < all.length || !isFinished ? '' : fragmentOf(choices, before) || '#plan';
   }
@@ -294,21 +302,41 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
       const known = data.site?.answers[`layout ${text}`];
       if (known !== undefined && !layouts.has(text)) layouts.set(text, JSON.parse(known) as FoundLayout);
     }
-    engine.keep(({ plan, text }) => plan !== 'layout' || wanted.has(text));
+    engine.keep((question) => !isSearch(question) || wanted.has(question.text));
     for (const text of asked) if (!wanted.has(text)) asked.delete(text);
     for (const text of wanted) {
       if (layouts.has(text) || asked.has(text)) continue;
       asked.add(text);
-      void ask('layout', text).then((got) => {
-        layouts.set(text, got.status === 0 ? (JSON.parse(got.text) as FoundLayout) : { error: got.text });
-        asked.delete(text);
-        if (missing(choices, isModel) || !wantedNow().has(text)) return;
-        report();
-        if (got.status !== 0 && shown?.settings === settings()) showResults(shown.all);
-        if (found().length === 0 && wantedNow().size === [...wantedNow()].filter((one) => layouts.has(one)).length) fail((layouts.get(text) as { error: string }).error.trim());
-        askCampaigns();
-      });
+      void search(text);
     }
+    askCampaigns();
+  }
+
+  /** Finds the layout of a cluster: first one without model-parallel ranks, if such a layout fits, then the fastest of all. */
+  async function search(text: string): Promise<void> {
+    const first = firstLayouts.has(text) ? undefined : await ask('first-layout', text);
+    if (first?.status === 0) {
+      const layout = JSON.parse(first.text) as FoundLayout;
+      if (layout.has_all_ranks) return take(text, layout);
+      firstLayouts.set(text, layout);
+      if (wantedNow().has(text)) askCampaigns();
+    }
+    const { status: code, text: answer } = await ask('layout', text);
+    if (code !== 0) return take(text, { error: answer });
+    const all: FoundLayout[] = [JSON.parse(answer), ...(firstLayouts.has(text) ? [firstLayouts.get(text)!] : [])];
+    take(text, all.reduce((best, one) => (one.step_time_s < best.step_time_s ? one : best)));
+  }
+
+  function take(text: string, one: Found): void {
+    layouts.set(text, one);
+    asked.delete(text);
+    if (missing(choices, isModel) || !wantedNow().has(text)) return;
+    report();
+    if (shown?.settings === settings()) {
+      if (isFound(one)) showLinked();
+      else showResults(shown.all);
+    }
+    if (found().length === 0 && !isFound(one) && [...wantedNow()].every((other) => layouts.has(other))) fail(one.error.trim());
     askCampaigns();
   }
   const wantedNow = (): Set<string> => new Set(clustersOf(choices).map(key));
@@ -321,7 +349,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
   }
 
   /** A config.json of the reader becomes a model of the page. */
-  async function take(name: string, text: string): Promise<void> {
+  async function addModel(name: string, text: string): Promise<void> {
     const { status: code, text: model } = await ask('model', text);
     if (code !== 0) return fail(model.trim());
     const base = name.replace(/\.json$/i, '').replace(/[^A-Za-z0-9_.-]/g, '_').replace(/^[.]+/, '') || 'model';
@@ -329,7 +357,8 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     carried.set(free, await packed(model));
     addOwn(free, model);
     layouts.clear();
-    engine.keep(({ plan }) => plan !== 'layout'); // another file of this name may be searched
+    firstLayouts.clear();
+    engine.keep((question) => !isSearch(question)); // another file of this name may be searched
     asked.clear();
     change({ model: free, sequence: '' });
   }
@@ -351,7 +380,7 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     change(linked);
   }
 
-  const form = controls(data, change, (name, text) => void take(name, text));
+  const form = controls(data, change, (name, text) => void addModel(name, text));
   const reset = button('Reset', 'Take back all choices', () => {
     extras = noExtras;
     change(before);

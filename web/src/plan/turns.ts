@@ -19,6 +19,9 @@ export interface PlanEngine {
   described: Promise<Described>;
 }
 
+/** Searches come after all else, first looks before the others: a reader waits for what they find, with its days and dollars. */
+const lateness = ({ plan }: PlanQuestion): number => ['first-layout', 'layout'].indexOf(plan);
+
 export class Turns {
   private readonly busy = new Map<PlanQuestion, () => void>();
   private queue: { question: PlanQuestion; answered: (answer: Answer) => void }[] = [];
@@ -33,6 +36,7 @@ export class Turns {
   ask(question: PlanQuestion): Promise<Answer> {
     return new Promise((answered) => {
       this.queue.push({ question, answered });
+      this.queue.sort((a, b) => lateness(a.question) - lateness(b.question));
       this.next();
     });
   }

@@ -19,9 +19,9 @@ const worst = (cases: Case[], count: number): Case[] =>
 
 function option(shown: Case[], colours: Palette, width: number): Option {
   const narrow = width < 560;
-  const far = Math.max(...shown.map((one) => Math.abs(one.error)), 0.01) * 1.25;
+  const far = Math.max(...shown.map((one) => Math.abs(one.error)), 0.01);
   return {
-    grid: { left: narrow ? 130 : 250, right: 20, top: 6, bottom: 28 },
+    grid: { left: narrow ? 130 : 250, right: 64, top: 6, bottom: 28 },
     tooltip: { formatter: (item: unknown) => caseTip(shown[(item as { dataIndex: number }).dataIndex]!) },
     xAxis: { type: 'value', min: -far, max: far, axisLabel: { color: colours.muted, hideOverlap: true, showMinLabel: false, showMaxLabel: false, formatter: (x: number) => `${Number((x * 100).toPrecision(3))} %` }, splitLine: { lineStyle: { color: colours.grid } } },
     yAxis: {

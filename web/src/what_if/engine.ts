@@ -45,9 +45,9 @@ export interface Question {
 
 /** A question of the planner. */
 export interface PlanQuestion {
-  /** layout: of the first cluster; campaigns: on all clusters, whose layouts are known; scenario: of the first cluster, as YAML; model: of a
+  /** layout: of the first cluster; first-layout: the same, sooner, perhaps a slower one; campaigns: on all clusters, whose layouts are known; scenario: of the first cluster, as YAML; model: of a
    * config.json, as YAML. */
-  plan: 'layout' | 'campaigns' | 'scenario' | 'model';
+  plan: 'first-layout' | 'layout' | 'campaigns' | 'scenario' | 'model';
   /** JSON (see DATA.md), or the text of config.json. */
   text: string;
   roots: string[];
