@@ -17,6 +17,7 @@ from typing import Any, Callable, Iterator
 
 from gradway.capture._autocast import Autocast
 from gradway.capture._blocks import blocks_of
+from gradway.capture._compiled import Compiled
 from gradway.capture._engines import engines
 from gradway.capture._errors import CaptureError, place_of_program
 from gradway.capture._evaluation import Evaluations
@@ -81,6 +82,7 @@ class Recorder(Tensors):
         self._hooked: dict[int, Any] = {}
         self._accumulators: list[Any] = []
         self._gradients: dict[int, tuple[str, Any]] = {}  # serial of storage: of whose gradient
+        self._kept_gradients: set[int] = set()  # serial numbers of storages
         self._inputs: dict[Any, int] = {}
         self._roots: list[Any] = []
         self._warned: set[str] = set()
@@ -94,7 +96,7 @@ class Recorder(Tensors):
         self.on_failure: Callable[[BaseException], None] | None = None  # called by threads of the program: errors in them reach nobody else
         self.ranks, self.strategies = Ranks(self, ranks), Strategies(self)
         self.recording.ranks = ranks
-        self.evaluations = Evaluations(self)
+        self.evaluations, self.compiled = Evaluations(self), Compiled(self)
         self._gathered: dict[Any, tuple[Any, Any]] = {}
         self._names_of_parameters: dict[int, str] = {}
         self._outside: set[int] = set()  # serial numbers of storages that are no activations: inputs, parameters as gathered
@@ -149,10 +151,26 @@ class Recorder(Tensors):
             raise CaptureError(f"{place_of_program()}: {name} of complex numbers cannot be recorded; write it with real ones")
         operation = Operation(name, self._phase, self._module(), lists or tuple(self.describe(tensor, as_read) for tensor in inputs),
                               () if lists else tuple(map(self.describe, outputs)), notes or {}, varies, made_by=made_by)
+        self.compiled.mark(operation)
         for key in made:
             self._producer[key] = len(self.recording.operations)
         self.recording.operations.append(operation)
         return operation
+
+    def checkpointed(self, function: Callable[..., Any], notes: dict[str, str]) -> Callable[..., Any]:
+        """A function that a checkpoint calls in both passes: hooks of saved tensors take the CPU time for each of its operations."""
+        if self.compiled.is_inside:
+            return function  # the graph has both passes
+
+        def run(*arguments: Any, **named: Any) -> Any:
+            first = len(self.recording.operations)
+            try:
+                return function(*arguments, **named)
+            finally:
+                inner = [operation for operation in self.recording.operations[first:] if isinstance(operation, Operation)]
+                if inner and (made := self.record("checkpoint", [], [], {**notes, "operations": str(len(inner))})) is not None:
+                    made.module = inner[-1].module
+        return run
 
     def belongs_to_strategy(self, tensor: Any) -> None:
         """Its memory is the strategy's."""
@@ -228,6 +246,7 @@ class Recorder(Tensors):
 
     def host_reads(self) -> None:
         """Records that the program waits for a number from the GPU."""
+        self.compiled.breaks("a number is read back")
         for operation in reversed(self.recording.operations):
             if isinstance(operation, Operation):
                 operation.host_reads = True
@@ -318,6 +337,12 @@ class Recorder(Tensors):
         """Drops everything recorded so far."""
         self.recording.operations.clear()
         self._memory.clear()
+        # Gradients of the step before that the program still has: until it drops them, as zero_grad does, they are beside the new ones.
+        self._kept_gradients = {serial for _, serial in self._alive.values() if serial in self._gradients}
+        for size, serial in self._alive.values():
+            if serial in self._kept_gradients:
+                self._memory.allocate(size, serial, "between")
+        self.compiled.start_step()
         self._producer.clear()
         self._gradients.clear()
         self._inputs.clear()
@@ -339,9 +364,10 @@ class Recorder(Tensors):
         if self.autocast.used:
             recording.autocast = sorted(self.autocast.used)[0]
         self._collect_parameters()
-        recording.memory = self._memory.peaks(self._outside, self._grows, self._gradients)
+        recording.memory = self._memory.peaks(self._outside, self._grows, {*self._gradients, *self._kept_gradients})
         self.strategies.describe([path for unit in self.strategies.units if (path := self._names.get(id(unit))) is not None])
         self._warn_of_reads()
+        self.compiled.warn_of_breaks()
         recording.channels_last = any(tensor.layout == "cl" for operation in recording.operations if isinstance(operation, Operation)
                                       for tensor in operation.outputs if operation.name == "convolution")
 
