@@ -146,7 +146,8 @@ TEST_CASE("backward passes of different forward passes before one optimizer step
 
 TEST_CASE("distributed training is refused", "[import][errors]") {
   const std::string hint =
-      "  hint: record the same model on one GPU, or under DDP or FSDP alone, which gradway takes out; for tensor "
+      "  hint: record the same model on one GPU, or under DDP or FSDP alone, which gradway takes out; for "
+      "tensor "
       "and pipeline parallelism describe the model by its shape (gradway import hf) and set 'parallel'\n";
   const auto with_kernel = [](const std::string& name, int device) {
     auto step = small_step();

@@ -65,7 +65,8 @@ TEST_CASE("a trace that is cut is read up to its last whole event", "[import]") 
                  Catch::Matchers::StartsWith("the file is cut in line ") &&
                      Catch::Matchers::EndsWith("in the middle of an event: the model is what comes before"));
     } catch (const ConfigError& error) {
-      CHECK_THAT(error.what(), Catch::Matchers::Contains("error: the file is cut here, before the end of the first"));
+      CHECK_THAT(error.what(),
+                 Catch::Matchers::Contains("error: the file is cut here, before the end of the first"));
     }
   }
   CHECK(imported_traces > 10);
