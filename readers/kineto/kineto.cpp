@@ -250,6 +250,10 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   check_known(trace, options, file);
 
   ImportedProfile result;
+  if (trace.cut)
+    result.warnings.push_back(
+        fmt::format("the file is cut in line {}, in the middle of an event: the model is what comes before",
+                    trace.cut->line));
   auto& profile = result.profile;
   profile.gpu = gpu_name(limits_of(trace).name, options.gpu, options.known_gpus, file, "the trace");
   result.steps_found = static_cast<int>(std::ranges::count_if(steps, &TracedStep::is_complete));
@@ -288,10 +292,6 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   profile.memory = std::move(memory.moments);
   profile.memory_lacks = std::move(memory.unknown_operations);
   profile.keeps_gradients = keeps_gradients(trace, steps);
-  if (trace.cut)
-    result.warnings.push_back(
-        fmt::format("the file is cut in line {}, in the middle of an event: the model is what comes before",
-                    trace.cut->line));
   warn_of_memory(profile, result.warnings);
   check_step_time(options, profile, share, file);
   result.notes.input_per_sample = input_bytes(profile);

@@ -58,7 +58,9 @@ TEST_CASE("a trace that is cut is read up to its last whole event", "[import]") 
     try {
       const auto imported = import_text(text.substr(0, length));
       ++imported_traces;
-      check_times(imported.profile, step);
+      REQUIRE(imported.profile.launches.size() == step.size());
+      for (std::size_t i = 0; i < step.size(); ++i)
+        CHECK(imported.profile.launches[i].gpu.value() == Approx(step[i].gpu * 1e-6).epsilon(1e-9));
       CHECK(imported.profile.steps <= 3);
       REQUIRE(!imported.warnings.empty());
       CHECK_THAT(imported.warnings.front(),

@@ -6,7 +6,7 @@ from typing import Any, Callable
 
 _OPTIMIZERS = {"SGD": "sgd", "Adam": "adamw", "AdamW": "adamw", "NAdam": "adamw", "RAdam": "adamw", "Adam8bit": "adamw_8bit",
                "AdamW8bit": "adamw_8bit", "PagedAdamW8bit": "paged_adamw_8bit", "Adafactor": "adafactor", "Lion": "lion", "LAMB": "lamb", "FusedLAMB": "lamb",
-               "FusedAdam": "adamw_fused", "Muon": "muon", "Adagrad": "sgd_momentum", "RMSprop": "sgd_momentum"}  # the last two: one state, too
+               "FusedAdam": "adamw_fused", "Muon": "muon"}
 
 
 def word_of_optimizer(optimizer: Any, engine_is_fused: bool, warn: Callable[[str], None]) -> str:
