@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <unordered_set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -181,6 +182,23 @@ void warn_of_streams(const Profile& profile, std::vector<std::string>& warnings)
         fmt::format("launches of a step on streams other than the main stream: {}", side_launches));
 }
 
+/// Of a trace that is cut: a step is whole if each of its launches has its kernel.
+void keep_whole_steps(const Trace& trace, std::vector<TracedStep>& steps, std::vector<Problem>& problems) {
+  std::unordered_set<std::int64_t> run;
+  for (const auto& activity : trace.activities) run.insert(activity.correlation);
+  for (auto& step : steps)
+    step.is_complete = step.is_complete && std::ranges::all_of(trace.calls, [&](const ApiCall& call) {
+                         return call.start < step.begin || call.start >= step.end ||
+                                run.contains(call.correlation) ||
+                                trace.names.text(call.name).find("LaunchKernel") == std::string::npos;
+                       });
+  if (problems.empty() && std::ranges::any_of(steps, &TracedStep::is_complete)) return;
+  problems = {{*trace.cut,
+               "the file is cut here, before the end of the first whole step",
+               {},
+               "copy it again, or record it again"}};
+}
+
 }  // namespace
 
 Seconds gpu_time(const Profile& profile) {
@@ -197,7 +215,7 @@ Seconds cpu_time(const Profile& profile) {
 
 ImportedProfile import_kineto(const std::filesystem::path& path, const std::string& shown,
                               const ImportOptions& options) {
-  auto trace = read_trace(path, shown);
+  auto trace = read_trace(path, shown, true);
   const auto accumulate_grad = time_to_accumulate(trace);
   const auto communication = communication_of(trace);
   std::string taken_out;
@@ -225,12 +243,17 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   measure_cpu_time(trace, joined.launches);
   auto steps =
       problems.empty() ? find_steps(trace, joined.launches, file, problems) : std::vector<TracedStep>{};
+  if (trace.cut) keep_whole_steps(trace, steps, problems);
   const auto whole_step = problems.empty() ? time_of_whole_step(steps) : Seconds{};
   steps = micro_steps(trace, std::move(steps), file, problems);
   if (!problems.empty()) throw ConfigError{std::move(problems)};
   check_known(trace, options, file);
 
   ImportedProfile result;
+  if (trace.cut)
+    result.warnings.push_back(
+        fmt::format("the file is cut in line {}, in the middle of an event: the model is what comes before",
+                    trace.cut->line));
   auto& profile = result.profile;
   profile.gpu = gpu_name(limits_of(trace).name, options.gpu, options.known_gpus, file, "the trace");
   result.steps_found = static_cast<int>(std::ranges::count_if(steps, &TracedStep::is_complete));

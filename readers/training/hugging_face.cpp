@@ -98,10 +98,15 @@ Draft draft_of_hugging_face(const SettingsFile& file, std::optional<int> sequenc
   Model model{text, sequence};
   read_family(model);
   model.put("implementation", name_of(Implementation::hugging_face));
-  const bool sees = file.root.find("vision_config") != nullptr || file.root.find("audio_config") != nullptr;
-  if (sees)
+  const auto* vision = file.root.find("vision_config");
+  const auto* type = file.root.find("model_type");
+  auto images = file;
+  if (vision != nullptr) images.root = *vision;
+  const bool is_read = vision != nullptr && type != nullptr && read_tower(model, images, type->text);
+  if (file.root.find("audio_config") != nullptr || (vision != nullptr && !is_read))
     model.settings.note_missing(
-        "the parts for images and sound are left out: the model is the text part, which reads their tokens");
+        "the parts for images and sound are left out: the model is the text part, which reads their tokens; "
+        "docs/my-program.md captures a program with them");
   model.settings.note_unused();
   model.settings.raise();
   model.draft.notes = model.settings.notes();

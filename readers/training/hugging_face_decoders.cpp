@@ -92,7 +92,7 @@ void read_heads(Model& model, const Family& family) {
     model.put("qk_norm", norm);
   if (!family.value("packed").empty()) model.put("packed_projections", family.value("packed"));
   if (family.has("sinks")) model.put("attention_sinks", true);
-  if (family.has("gate")) model.put("attention_gate", true);
+  if (model.flag("attn_output_gate", family.has("gate"))) model.put("attention_gate", true);
   const bool has_bias = model.flag("bias", false);
   const bool bias = model.flag("attention_bias use_bias", family.has("attention_bias") || has_bias);
   const auto put_bias = [&](const char* name, std::string_view keys, bool otherwise) {

@@ -84,4 +84,43 @@ void read_vit(HuggingFaceModel& model) {
   require_gelu(model, "hidden_act", "gradway only supports GELU in vision transformers");
 }
 
+bool read_tower(HuggingFaceModel& text, const SettingsFile& vision, std::string_view model_type) {
+  const bool is_qwen = model_type.starts_with("qwen");
+  HuggingFaceModel model{vision, std::nullopt};
+  constexpr std::string_view width_key = "embed_dim hidden_size";
+  constexpr std::string_view layers_key = "depth num_hidden_layers";
+  constexpr std::string_view heads_key = "num_heads num_attention_heads";
+  const bool is_known = (is_qwen || model_type == "llava") && model.settings.has(width_key) &&
+                        model.settings.has(layers_key) && model.settings.has(heads_key);
+  if (!is_known) return false;
+  const int width = model.number(width_key, 1);
+  const int patch = model.number("patch_size", 14);
+  const int merge = is_qwen ? model.number("spatial_merge_size", 2) : 1;
+  const int frames = is_qwen ? model.number("temporal_patch_size", 2) : 1;
+  const int side = model.number("image_size", 336) / patch;
+  // A side of an image of Qwen-VL varies; as many tokens as of a square of 64 patches, at most half of the
+  // sample.
+  constexpr int usual_patches = 64 * 64;
+  const int join = merge * merge;
+  const int patches = is_qwen ? std::min(usual_patches, std::max(1, text.sequence / 2) * join) : side * side;
+  const bool is_llama = model_type.starts_with("qwen2_5");
+  std::string windows;
+  if (model.settings.has("fullatt_block_indexes")) {
+    const int of_window = model.number("window_size", 112) / patch;
+    windows = fmt::format(", window: {}, full_attention_every: 8", of_window * of_window);
+  }
+  text.put(
+      "tower",
+      fmt::format("{{ layers: {}, heads: {}, hidden: {}, mlp: {}, patches: {}, patch_inputs: {}, join: {}, "
+                  "llama: {}, rotary: {}{} }}",
+                  model.number(layers_key, 1), model.number(heads_key, 1), width,
+                  model.number("intermediate_size", 4 * width), patches, 3 * frames * patch * patch, join,
+                  is_llama, is_qwen, windows));
+  text.settings.note_missing(fmt::format(
+      "images are {} patches of a sample, which become {} of its tokens: 'tower.patches' of the model "
+      "file says how many; the encoder of images is trained with the text",
+      patches, patches / join));
+  return true;
+}
+
 }  // namespace gradway

@@ -83,6 +83,10 @@ void read_bert(HuggingFaceModel& model);
 void read_whisper(HuggingFaceModel& model);
 void read_vit(HuggingFaceModel& model);
 
+/// Reads the encoder of images of a model, which is trained with its text part. @param vision the file with
+/// its vision_config as root @return whether gradway knows its parts
+bool read_tower(HuggingFaceModel& text, const SettingsFile& vision, std::string_view model_type);
+
 /// Reads a decoder of a family whose differences from Llama are in a table. @return whether it is in the
 /// table
 bool read_known_decoder(HuggingFaceModel& model, std::string_view model_type);

@@ -73,11 +73,12 @@ void CompressedFile::begin_value() {
   most_ = size() + longest_value;
 }
 
-void CompressedFile::check() const {
+void CompressedFile::check(bool may_be_truncated) const {
   int error = Z_OK;
   std::string_view message = gzerror(file_.get(), &error);
   message.remove_prefix(std::min(message.rfind(": ") + 2, message.size()));  // The file's whole path.
   constexpr const char* copy_again = "copy it again, or record it again";
+  if (error == Z_BUF_ERROR && may_be_truncated) return;
   if (error == Z_BUF_ERROR) refuse_at(whole(), "the gzip data is truncated", copy_again);
   if (error == Z_ERRNO)
     refuse_at(whole(), fmt::format("the file cannot be read: {}", std::strerror(errno)), "");

@@ -54,7 +54,7 @@ class CompressedFile final : public std::streambuf {
 
   /// @throws ConfigError if the end is not the real end: compressed data that is damaged or truncated, a
   /// failing disk.
-  void check() const;
+  void check(bool may_be_truncated = false) const;
 
  protected:
   int_type underflow() override;

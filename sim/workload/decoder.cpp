@@ -18,12 +18,8 @@ class DecoderPass {
   using Split = Eager::Split;
 
  public:
-  DecoderPass(Eager& run, const DecoderShape& shape)
-      : run_{run},
-        shape_{shape},
-        tokens_{run.tokens(shape.sequence)},
-        own_{run.own_tokens(tokens_)},
-        hidden_{shape.hidden} {}
+  DecoderPass(Eager& run, const DecoderShape& shape, std::int64_t tokens)
+      : run_{run}, shape_{shape}, tokens_{tokens}, own_{run.own_tokens(tokens_)}, hidden_{shape.hidden} {}
 
   void all() {
     const bool learned = shape_.positions == DecoderShape::Positions::learned;
@@ -32,7 +28,9 @@ class DecoderPass {
     const std::int64_t multiple = std::int64_t{128} * run_.tensor_ranks();
     if (run_.packs_projections() && run_.tensor_ranks() > 1)
       vocabulary = (vocabulary + multiple - 1) / multiple * multiple;
+    const auto images = shape_.tower ? encoded(*shape_.tower) : Tensor{};
     auto x = run_.from_ranks(run_.embedding("wte", tokens_, run_.share(vocabulary), hidden_));
+    if (shape_.tower) x = run_.add("wte.images", x, images);
     if (shape_.embedding_norm) x = run_.layer_norm("wte_norm", x, own_, hidden_, shape_.bias);
     if (learned) {
       const std::int64_t rows = shape_.position_rows > 0 ? shape_.position_rows : shape_.sequence;
@@ -52,6 +50,37 @@ class DecoderPass {
   }
 
  private:
+  /// The tokens of the images.
+  Tensor encoded(const Tower& tower) {
+    const DecoderShape blocks{
+        .layers = tower.layers,
+        .heads = tower.heads,
+        .hidden = tower.hidden,
+        .mlp = tower.mlp,
+        .norm = tower.llama ? DecoderShape::Norm::rms_norm : DecoderShape::Norm::layer_norm,
+        .positions = tower.rotary ? DecoderShape::Positions::rotary : DecoderShape::Positions::learned,
+        .activation = tower.llama ? DecoderShape::Activation::swiglu : DecoderShape::Activation::gelu,
+        .window = tower.window,
+        .full_every = tower.full_every,
+        .masked_lm = true};
+    return DecoderPass{run_, blocks, tower.patches}.joined(tower, hidden_);
+  }
+
+  /// @param width of the text
+  Tensor joined(const Tower& tower, std::int64_t width) {
+    auto x = run_.input(static_cast<double>(tokens_) * tower.patch_inputs);
+    x = run_.linear("tower.patches", x, tokens_, tower.patch_inputs, hidden_, false);
+    if (!tower.rotary)
+      x = run_.add_parameters("tower.positions", x, {{"tower.positions.weight", {tokens_, hidden_}}});
+    for (int i = 0; i < tower.layers; ++i) x = block(fmt::format("tower.{}", i), x, i);
+    x = norm("tower.norm", x);
+    const auto rows = tokens_ / tower.join;
+    const auto inner = tower.join > 1 ? hidden_ * tower.join : width;
+    x = run_.linear("tower.join.fc1", x, rows, hidden_ * tower.join, inner);
+    x = run_.activation("tower.join.gelu", "gelu", x);
+    return run_.linear("tower.join.fc2", x, rows, inner, width);
+  }
+
   Tensor dropped(const std::string& name, Tensor x) { return shape_.dropout ? run_.dropout(name, x) : x; }
 
   Tensor norm(const std::string& name, Tensor x) {
@@ -416,7 +445,7 @@ class DecoderPass {
 }  // namespace
 
 ForwardPass decoder(const DecoderShape& shape) {
-  return [shape](Eager& run) { DecoderPass{run, shape}.all(); };
+  return [shape](Eager& run) { DecoderPass{run, shape, run.tokens(shape.sequence)}.all(); };
 }
 
 }  // namespace gradway

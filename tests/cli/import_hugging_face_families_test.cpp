@@ -243,6 +243,32 @@ TEST_CASE("the text part of a model with images is imported", "[cli][import]") {
   CHECK_THAT(desk.model(), Contains("layers: 2\n"));
 }
 
+TEST_CASE("encoders of images are imported with the text", "[cli][import]") {
+  // Totals of the weights on the model hub, which the safetensors index of each names.
+  const std::string qwen = R"("hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28,
+    "num_hidden_layers": 28, "num_key_value_heads": 4, "vocab_size": 152064, "tie_word_embeddings": false, )";
+  const auto row = GENERATE_COPY(values<Published>({
+      {"llava-1.5-7b", 7063427072, R"("model_type": "llava", "text_config": {"model_type": "llama",
+        "vocab_size": 32064}, "vision_config": {"model_type": "clip_vision_model", "hidden_size": 1024,
+        "image_size": 336, "intermediate_size": 4096, "num_attention_heads": 16, "num_hidden_layers": 24,
+        "patch_size": 14})"},
+      {"Qwen2-VL-7B", 8291375616, qwen + R"("model_type": "qwen2_vl", "vision_config": {"depth": 32,
+        "embed_dim": 1280, "mlp_ratio": 4, "num_heads": 16, "hidden_size": 3584, "patch_size": 14,
+        "spatial_merge_size": 2, "temporal_patch_size": 2})"},
+      {"Qwen2.5-VL-7B", 8292166656, qwen + R"("model_type": "qwen2_5_vl", "vision_config": {"depth": 32,
+        "hidden_size": 1280, "intermediate_size": 3420, "num_heads": 16, "patch_size": 14,
+        "spatial_merge_size": 2, "temporal_patch_size": 2, "window_size": 112,
+        "fullatt_block_indexes": [7, 15, 23, 31]})"},
+  }));
+  const Desk desk;
+  const auto outcome = desk.import(row.keys, "2048");
+
+  CAPTURE(row.name, outcome.errors, desk.model());
+  REQUIRE(outcome.status == 0);
+  CHECK_THAT(outcome.errors, Contains("the encoder of images is trained with the text"));
+  CHECK(desk.parameters() == Approx(row.parameters).epsilon(0.001));
+}
+
 TEST_CASE("a key with one value per layer is that value", "[cli][import]") {
   const Desk desk;
   const std::string hunyuan =

@@ -51,7 +51,10 @@ TEST_CASE("files that are not a trace are refused", "[import][errors]") {
   CHECK(refusal("{\n  \"traceEvents\": [\n    { \"ph\": \"X\", }\n] }") ==
         "trace.json:3:18: error: this is not JSON\n" + expected_format);
   CHECK(refusal("{\"traceEvents\": [\n{\"ph\"") ==
-        "trace.json:2:6: error: the JSON is truncated\n"
+        "trace.json:2:6: error: the file is cut here, before the end of the first whole step\n"
+        "  hint: copy it again, or record it again\n");
+  CHECK(refusal("{\"schema\"") ==
+        "trace.json:1:10: error: the JSON is truncated\n"
         "  hint: copy it again, or record it again\n");
   CHECK(refusal("{\"schema\": 1}\n") ==
         "trace.json: error: this JSON is not a trace: it has no list 'traceEvents'\n" + expected_format);
@@ -59,7 +62,10 @@ TEST_CASE("files that are not a trace are refused", "[import][errors]") {
         "trace.json: error: this is a list of events without GPU kernels, as torch.autograd.profiler writes "
         "it\n"
         "  hint: record with torch.profiler of a PyTorch that was built with Kineto, as its wheels are\n");
-  CHECK(refusal(packed(text).substr(0, packed(text).size() / 2)) ==
+  CHECK_THAT(
+      refusal(packed(text).substr(0, packed(text).size() / 2)),
+      Catch::Matchers::Contains(": error: the file is cut here, before the end of the first whole step\n"));
+  CHECK(refusal(packed(text).substr(0, 20)) ==
         "trace.json: error: the gzip data is truncated\n"
         "  hint: copy it again, or record it again\n");
   CHECK_THAT(refusal(damaged), Catch::Matchers::StartsWith("trace.json: error: the gzip data is damaged ("));
@@ -143,7 +149,9 @@ TEST_CASE("backward passes of different forward passes before one optimizer step
 
 TEST_CASE("distributed training is refused", "[import][errors]") {
   const std::string hint =
-      "  hint: record the same model on one GPU, or under DDP or FSDP alone, which gradway takes out\n";
+      "  hint: record the same model on one GPU, or under DDP or FSDP alone, which gradway takes out; for "
+      "tensor "
+      "and pipeline parallelism describe the model by its shape (gradway import hf) and set 'parallel'\n";
   const auto with_kernel = [](const std::string& name, int device) {
     auto step = small_step();
     step[3].kernel.name = name;

@@ -49,6 +49,31 @@ TEST_CASE("launches of steps are in order with their times and phases", "[import
   CHECK(profile.gap.value() == Approx(1.5e-6).epsilon(1e-9));
 }
 
+TEST_CASE("a trace that is cut is read up to its last whole event", "[import]") {
+  const auto step = small_step();
+  const auto text = trace_of(step).json();
+  int imported_traces = 0;
+  for (auto length = text.size() / 4; length + 2 < text.size(); length += 97) {
+    CAPTURE(length);
+    try {
+      const auto imported = import_text(text.substr(0, length));
+      ++imported_traces;
+      REQUIRE(imported.profile.launches.size() == step.size());
+      for (std::size_t i = 0; i < step.size(); ++i)
+        CHECK(imported.profile.launches[i].gpu.value() == Approx(step[i].gpu * 1e-6).epsilon(1e-9));
+      CHECK(imported.profile.steps <= 3);
+      REQUIRE(!imported.warnings.empty());
+      CHECK_THAT(imported.warnings.front(),
+                 Catch::Matchers::StartsWith("the file is cut in line ") &&
+                     Catch::Matchers::EndsWith("in the middle of an event: the model is what comes before"));
+    } catch (const ConfigError& error) {
+      CHECK_THAT(error.what(),
+                 Catch::Matchers::Contains("error: the file is cut here, before the end of the first"));
+    }
+  }
+  CHECK(imported_traces > 10);
+}
+
 TEST_CASE("a gradient is ready after the launches before the end of its accumulation", "[import]") {
   auto step = small_step();
   step[3].gradient = "[16]";

@@ -75,7 +75,7 @@ def recorder(batch: int | None = None) -> Iterator[Recorder]:
 
 
 def capture(step: Any, loss: Callable[..., Any] | None = None, batch: Any = None, optimizer: Any = None, *, batch_size: int | None = None,
-            source: str = "gradway.capture") -> Capture:
+            source: str = "gradway.capture", times: dict[str, str] | None = None) -> Capture:
     """Records one training step.
 
     `capture(step)`: a function without arguments that builds the model, its optimizer and a batch, and returns a function that does one
@@ -84,8 +84,11 @@ def capture(step: Any, loss: Callable[..., Any] | None = None, batch: Any = None
 
     `capture(model, loss, batch, optimizer)`: the same from its parts. `loss(model, batch)` returns the loss; `optimizer(parameters)`
     returns the optimizer; `model` is a function that builds the model, or a module, whose weights are not changed.
+
+    `times` has the time of a call of operations that gradway does not know: {"mylib.scan": "35 us"}.
     """
     active = Recorder(batch_size)
+    active.recording.times = times or {}
     torch = active.torch
     CaptureError.first = None
     try:

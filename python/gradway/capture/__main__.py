@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import runpy
 import shlex
 import sys
@@ -18,7 +19,7 @@ from gradway.capture._file import with_second
 from gradway.capture._launch import Launch, unwrapped
 from gradway.capture._ranks import tell_if_asked, variables
 from gradway.capture._recorder import Recorder
-from gradway.capture._recording import Operation
+from gradway.capture._recording import Operation, Recording
 
 
 _MOST_RANKS = 1_000_000
@@ -34,6 +35,8 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
                         "first argument)")
     parser.add_argument("--ranks", type=int, metavar="N", help="ranks that the program sees, as torchrun would start them (default: 1, or WORLD_SIZE)")
     parser.add_argument("--add", metavar="FILE", help="adds the step to a model file of the same program at another sequence length")
+    parser.add_argument("--time", dest="times", action="append", default=[], metavar="NAME=TIME", help="time of an operation that gradway does not "
+                        "know, such as mylib.scan=35us, on the GPU of the scenario; may be repeated")
     parser.add_argument("program", metavar="PROGRAM", help="the training script")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="its arguments")
     return parser.parse_args(words)
@@ -47,9 +50,33 @@ def summary(capture: Capture, path: Path, seconds: float) -> str:
     shape = f"batch {recording.batch}" + (f" x {recording.sequence} tokens" if recording.sequence else "")
     lines = [f"captured in {seconds:.1f} s: {operations} operations, {trained / 1e6:,.1f} million parameters, {shape}, "
              f"{recording.optimizer_class}" + (f", autocast {recording.autocast}" if recording.autocast else "")]
-    lines += [f"warning: {_shown(warning)}" for warning in recording.warnings]
+    lines += [f"warning: {_shown(warning)}" for warning in (*recording.warnings, *_without_time(recording))]
     lines.append(f"written to {_shell_word(str(path))}; next: gradway show model {_shell_word(str(path))}")
     return "\n".join(lines)
+
+
+def _without_time(recording: Recording) -> list[str]:
+    """Custom operations and kernels of Triton whose time follows from the bytes that they move alone."""
+    calls: dict[str, int] = {}
+    for operation in recording.operations:
+        if isinstance(operation, Operation) and "." in operation.name and operation.name not in recording.times and operation.phase in ("forward", "backward"):
+            calls[operation.name] = calls.get(operation.name, 0) + 1
+    if not calls:
+        return []
+    names = ", ".join(f"{name} ({count} call{'s' if count > 1 else ''})" for name, count in calls.items())
+    return [f"gradway does not know these operations, and predicts them by the bytes that they move: {names}. If you know the time of a call, capture "
+            f"with --time {next(iter(calls))}=TIME, such as 35us"]
+
+
+def _times(words: list[str]) -> dict[str, str]:
+    times = {}
+    for word in words:
+        name, _, time_of_call = word.rpartition("=")
+        found = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+) ?(ns|us|ms|s)", time_of_call)
+        if not found or not re.fullmatch(r"[\w.]+", name) or float(found[1]) == 0:
+            raise CaptureError(f"--time {word} is not NAME=TIME, such as mylib.scan=35us")
+        times[name] = f"{found[1]} {found[2]}"
+    return times
 
 
 def _shell_word(text: str) -> str:
@@ -100,6 +127,7 @@ class _Run:
         self._shown = Path(asked.output or f"models/{name}.yaml")
         self._add = Path(asked.add).absolute() if asked.add else None
         self.recorder = Recorder(asked.batch, max(launch.ranks, 1))
+        self.recorder.recording.times = _times(asked.times)
         self.recorder.on_finish, self.recorder.on_failure = self.finish, self.fail
 
     def finish(self) -> NoReturn:

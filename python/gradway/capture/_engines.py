@@ -17,6 +17,7 @@ from typing import Any, Callable, Iterator
 
 from gradway.capture import _recorder
 from gradway.capture._errors import CaptureError, is_imported_by_program, place_of_program
+from gradway.capture._packages import changes, packages
 from gradway.capture._wrapper import transparent_wrapper_of
 
 
@@ -24,15 +25,15 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Gives the program stand-ins of packages, and changes others after they were imported."""
 
     def __init__(self, made: dict[str, Callable[[Any], None]], changed: dict[str, Callable[[Any], None]]) -> None:
-        self._made, self._changed = made, changed
+        self.made, self._changed = made, changed
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name in self._made and (name.split(".")[0] in sys.modules or is_imported_by_program()):
+        spec = importlib.machinery.PathFinder.find_spec(name, path) if name in self._changed else None
+        if spec is None and name in self.made and (name.split(".")[0] in sys.modules or is_imported_by_program()):
             return importlib.machinery.ModuleSpec(name, self, is_package=True)
         if name not in self._changed:
             return None
         change = self._changed.pop(name)
-        spec = importlib.machinery.PathFinder.find_spec(name, path)
         if spec is None or spec.loader is None:
             return spec
         execute = spec.loader.exec_module
@@ -49,7 +50,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: Any) -> None:
         module.__path__ = []
-        self._made[module.__name__](module)
+        self.made[module.__name__](module)
 
 
 def _configuration(given: Any) -> dict[str, Any]:
@@ -262,10 +263,31 @@ def _megatron(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None]
                 return lambda *arguments, **named: None
             return super().__getattr__(name)
 
-    def change(module: Any) -> None:
-        module.DistributedDataParallel = DistributedDataParallel
+    def sharded(name: str, **keys: Any) -> type:
+        """Megatron-FSDP, and PyTorch's FSDP2 by Megatron's wrapper."""
+        class FullyShardedDataParallel(transparent_wrapper_of(torch.nn.Module)):  # type: ignore[misc]
+            def __init__(self, config: Any = None, ddp_config: Any = None, module: Any = None, *_: Any, **__: Any) -> None:
+                super().__init__(module)
+                self.config, self.ddp_config = config, ddp_config
+                recorder.recording.has_masters = True
+                recorder.strategies.set("fsdp", **keys)
 
-    return {name: change for name in ("megatron.core.distributed", "megatron.core.distributed.distributed_data_parallel")}
+            def zero_grad_buffer(self) -> None:
+                for parameter in self.module.parameters():
+                    parameter.grad = None
+
+        return type(name, (FullyShardedDataParallel,), {})
+
+    wrappers = {"DistributedDataParallel": DistributedDataParallel, "FullyShardedDataParallel": sharded("FullyShardedDataParallel", megatron_fsdp=True),
+                "TorchFullyShardedDataParallel": sharded("TorchFullyShardedDataParallel")}
+
+    def change(module: Any) -> None:
+        for name, wrapper in wrappers.items():
+            if hasattr(module, name):
+                setattr(module, name, wrapper)
+
+    return {name: change for name in ("megatron.core.distributed", "megatron.core.distributed.distributed_data_parallel",
+                                      "megatron.core.distributed.fsdp.mcore_fsdp_adapter", "megatron.core.distributed.torch_fully_sharded_data_parallel")}
 
 
 def _triton(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None]]:
@@ -291,28 +313,19 @@ def _triton(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None]]:
     return {name: change for name in ("triton.runtime.jit", "triton.runtime.autotuner")}
 
 
-def _transformers(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None]]:
-    def save_pretrained(self: Any, save_directory: Any, *_: Any, **__: Any) -> None:
-        recorder.skips_saving("save_pretrained")
-        Path(save_directory).mkdir(parents=True, exist_ok=True)
-
-    def change(module: Any) -> None:
-        if hasattr(module, "PreTrainedModel"):
-            module.PreTrainedModel.save_pretrained = save_pretrained
-
-    return {"transformers.modeling_utils": change}
-
-
 @contextlib.contextmanager
 def engines(recorder: "_recorder.Recorder") -> Iterator[None]:
     """While it is active, the program imports the stand-ins."""
-    finder = _Finder(_deepspeed(recorder), {**_megatron(recorder), **_triton(recorder), **_transformers(recorder)})
-    kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] == "deepspeed"}
+    known = packages(recorder)
+    finder = _Finder({**_deepspeed(recorder), **known}, {**_megatron(recorder), **_triton(recorder), **known, **changes(recorder),
+                                                         "torch._dynamo": recorder.compiled.change_dynamo})
+    stands_in = {name.split(".")[0] for name in finder.made}
+    kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name.split(".")[0] in stands_in}
     sys.meta_path.insert(0, finder)
     try:
         yield
     finally:
         sys.meta_path.remove(finder)
-        for name in [name for name in sys.modules if name.split(".")[0] == "deepspeed"]:
+        for name in [name for name in sys.modules if name.split(".")[0] in stands_in]:
             del sys.modules[name]
         sys.modules.update(kept)

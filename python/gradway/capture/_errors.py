@@ -11,6 +11,7 @@ from typing import Any, Iterator
 
 from gradway._errors import GradwayError
 
+_STAND_INS = ("apex", "deepspeed", "flash_attn", "transformer_engine", "xformers")
 _PACKAGES = ("/site-packages/", "/dist-packages/")
 
 
@@ -76,7 +77,7 @@ def is_imported_by_program() -> bool:
     frame: Any = sys._getframe(2)
     while frame is not None and ("importlib" in frame.f_code.co_filename or _is_of_recorder(frame.f_code.co_filename)):
         frame = frame.f_back
-    return frame is not None and not _is_of_library(frame.f_code.co_filename)
+    return frame is not None and (not _is_of_library(frame.f_code.co_filename) or frame.f_code.co_name == "_lazy_imports")  # of transformers, on demand
 
 
 def place_of(error: BaseException) -> str:
@@ -95,7 +96,11 @@ def failure(error: BaseException) -> str:
     """What is said of an error of the program itself, with a remedy."""
     words = str(error).splitlines()
     what = f"{type(error).__name__}: {words[0][:300]}" if words else type(error).__name__
-    if isinstance(error, ModuleNotFoundError):
+    package = (error.name or "").split(".")[0] if isinstance(error, ImportError) else ""
+    if package in _STAND_INS:
+        remedy = (f"gradway's stand-in of {package} does not have this part, which needs a GPU: leave it out for the capture, or " +
+                  ("describe the model by its shape (gradway import hf config.json)" if package == "deepspeed" else f"capture where {package} is installed"))
+    elif isinstance(error, ModuleNotFoundError):
         remedy = f"install {error.name or 'it'} in this Python ({sys.executable}), or start gradway in the environment in which you train"
     elif isinstance(error, FileNotFoundError):
         remedy = ("start gradway capture in the folder in which you start the program; it needs the files that the program reads, and "

@@ -177,6 +177,8 @@ def text_of(recording: Recording, source: str, tf32: bool = False) -> str:
         head.append("strategy: {" + ", ".join(f"{key}: {value}" for key, value in recording.strategy.items()) + "}")
     if recording.replicate > 1:
         head.append(f"parallel: {{replicate: {recording.replicate}}}")
+    if recording.times:
+        head.append("times: {" + ", ".join(f"{name}: {time}" for name, time in recording.times.items()) + "}")
     lines = [*head, "parameters: |", "  # dtype shape name"]
     lines += [f"  {row}" for row in _folded_parameters(recording)]
     lines.append("operations:")

@@ -56,8 +56,8 @@ def rms_norm_function(recorder: "_recorder.Recorder") -> Callable[[Any, Any], An
     return RmsNorm.apply
 
 
-def attention_function(recorder: "_recorder.Recorder") -> Callable[..., Any]:
-    """Attention in one kernel where CUDA has one, else None.
+def attention_function(recorder: "_recorder.Recorder", is_flash: bool = False) -> Callable[..., Any]:
+    """Attention in one kernel where CUDA has one, else None. @param is_flash in that of flash-attn, version 2
 
     Source of the conditions: can_use_cudnn_attention, can_use_flash_attention and can_use_mem_efficient_attention in
     aten/src/ATen/native/transformers/cuda/sdp_utils.cpp of PyTorch."""
@@ -70,7 +70,7 @@ def attention_function(recorder: "_recorder.Recorder") -> Callable[..., Any]:
             # The layout of the kernels: tokens before heads, so that the heads of a token are contiguous.
             result = torch.empty((batch, tokens, heads, value.shape[-1]), dtype=query.dtype, device="meta").transpose(1, 2)
             sums = torch.empty((batch, heads, tokens), dtype=torch.float32, device="meta")
-            context.notes = {**({"causal": ""} if causal else {}), **({"dropout": f"{dropout:g}"} if dropout > 0 else {})}
+            context.notes = {**({"causal": ""} if causal else {}), **({"dropout": f"{dropout:g}"} if dropout > 0 else {}), **({"flash": ""} if is_flash else {})}
             inputs = [query, key, value] + ([mask] if mask is not None else [])
             recorder.record("scaled_dot_product_attention", inputs, [result, sums], context.notes)
             context.save_for_backward(query, key, value, result, sums, mask)

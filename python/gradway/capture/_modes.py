@@ -251,7 +251,7 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
             try:
                 return as_cuda_lays_out(name, args, func(*args, **named))
             except NotImplementedError as missing:
-                if name.endswith("_") and not func._schema.returns:
+                if not func._schema.returns:
                     return None
                 shapes = self._shapes_on_host(func, args, named) if on_gpu else None
                 if shapes is not None:

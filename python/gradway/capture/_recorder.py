@@ -17,17 +17,17 @@ from typing import Any, Callable, Iterator
 
 from gradway.capture._autocast import Autocast
 from gradway.capture._blocks import blocks_of
+from gradway.capture._compiled import Compiled
 from gradway.capture._engines import engines
 from gradway.capture._errors import CaptureError, place_of_program
 from gradway.capture._evaluation import Evaluations
-from gradway.capture._memory import MemoryEvents
 from gradway.capture._optimizers import word_of_optimizer
 from gradway.capture._ranks import Ranks
 from gradway.capture._recording import Operation, Parameter, Ready, Recording, Tensor, as_words
 from gradway.capture._sharded import Strategies
+from gradway.capture._tensors import Tensors, number_format
 from gradway.capture._wrapper import within
 
-_BLOCK = 512  # bytes: PyTorch's allocator rounds up to it
 _LARGEST_REAL = 4096  # elements: larger tensors of floating-point numbers never get data
 _LARGEST_REAL_INTEGERS = 1 << 24
 _LARGEST_KNOWN = 1 << 22  # elements of integers on the GPU whose data are followed
@@ -37,10 +37,6 @@ class Finished(BaseException):
     """The second optimizer step is complete. No `except Exception` of the program stops it."""
 
 
-_DTYPES = {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16", "float64": "fp64", "int64": "int64", "int32": "int32",
-           "int16": "int16", "int8": "int8", "uint8": "int8", "uint16": "int16", "uint32": "int32", "uint64": "int64", "bool": "bool",
-           "float8_e4m3fn": "fp8", "float8_e5m2": "fp8", "float8_e4m3fnuz": "fp8", "float8_e5m2fnuz": "fp8", "float8_e8m0fnu": "fp8",
-           "complex32": "fp32", "complex64": "fp64"}  # complex numbers move as many bytes as these
 _MOST_SAMPLES = 1_000_000
 # Launch no kernel and return no view.
 _FREE = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view", "lift_fresh", "detach", "alias", "set_",
@@ -57,14 +53,6 @@ _FACTORIES = ("empty", "zeros", "ones", "full", "arange", "linspace", "eye", "em
               *_RANDOM_FACTORIES)
 
 
-def number_format(dtype: Any) -> str:
-    """The word of a model file for a type of PyTorch with as many bytes."""
-    name = str(dtype).removeprefix("torch.")
-    if name not in _DTYPES:
-        raise CaptureError(f"{place_of_program()}: numbers of the format {name} cannot be recorded; use another one for the capture")
-    return _DTYPES[name]
-
-
 def _import_torch() -> Any:
     try:
         import torch
@@ -74,16 +62,15 @@ def _import_torch() -> Any:
     return torch
 
 
-class Recorder:
+class Recorder(Tensors):
     """Replaces parts of PyTorch while it is active, and records one step."""
 
     def __init__(self, batch: int | None = None, ranks: int = 1) -> None:
         """@param ranks that the program sees, if it asks"""
-        self.torch = _import_torch()
+        super().__init__(_import_torch())
         self.recording = Recording(framework=f"PyTorch {self.torch.__version__.split('+')[0]}")
         self.autocast = Autocast(self.torch)
         self._given_batch = batch
-        self._phase = "forward"
         self._modules: list[str] = []
         self._module_back = ""
         self._names: dict[int, str] = {}
@@ -94,14 +81,8 @@ class Recorder:
         self._optimizer: Any = None
         self._hooked: dict[int, Any] = {}
         self._accumulators: list[Any] = []
-        self._varying: set[Any] = set()
-        self._grows: set[int] = set()  # serial numbers of storages that grow with the batch
-        self._producer: dict[Any, int] = {}
-        self._alive: dict[Any, list[Any]] = {}  # key of storage: bytes, serial number
-        self._holders: dict[Any, int] = {}
-        self._serial = 0
-        self._memory = MemoryEvents()  # of the micro-step
         self._gradients: dict[int, tuple[str, Any]] = {}  # serial of storage: of whose gradient
+        self._kept_gradients: set[int] = set()  # serial numbers of storages
         self._inputs: dict[Any, int] = {}
         self._roots: list[Any] = []
         self._warned: set[str] = set()
@@ -115,7 +96,7 @@ class Recorder:
         self.on_failure: Callable[[BaseException], None] | None = None  # called by threads of the program: errors in them reach nobody else
         self.ranks, self.strategies = Ranks(self, ranks), Strategies(self)
         self.recording.ranks = ranks
-        self.evaluations = Evaluations(self)
+        self.evaluations, self.compiled = Evaluations(self), Compiled(self)
         self._gathered: dict[Any, tuple[Any, Any]] = {}
         self._names_of_parameters: dict[int, str] = {}
         self._outside: set[int] = set()  # serial numbers of storages that are no activations: inputs, parameters as gathered
@@ -151,67 +132,6 @@ class Recorder:
                       (f" (and in {more} other line{'s' if more > 1 else ''})" if more else "") +
                       "; it is taken as 1. Check that no branch of the step depends on it")
 
-    def _storage(self, tensor: Any) -> Any:
-        return tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()._storage
-
-    def _key(self, tensor: Any) -> Any:
-        return self._storage(tensor)._cdata
-
-    def describe(self, tensor: Any, as_read: bool = False) -> Tensor:
-        """@param as_read sides over which the tensor is expanded are 1: they are read once"""
-        shape, stride = tuple(int(side) for side in tensor.shape), tensor.stride()
-        if as_read and 0 in stride:
-            shape = tuple(1 if step == 0 else side for side, step in zip(shape, stride))
-        return Tensor(number_format(tensor.dtype), shape, self._layout(tensor, shape, stride))
-
-    def _layout(self, tensor: Any, shape: tuple[int, ...], stride: tuple[int, ...]) -> str:
-        if tensor.is_contiguous():
-            return ""
-        if len(shape) == 4 and tensor.is_contiguous(memory_format=self.torch.channels_last):
-            return "cl"
-        if len(shape) >= 2 and tensor.transpose(-1, -2).is_contiguous():
-            return "t"
-        return "s"
-
-    def seen(self, tensor: Any, varies: bool | None = None) -> Any:
-        """Follows the storage of a tensor on the GPU. @return its key"""
-        storage = self._storage(tensor)
-        key = storage._cdata
-        if key not in self._alive:
-            self._serial += 1
-            size = -(-int(storage.nbytes()) // _BLOCK) * _BLOCK
-            self._alive[key] = [size, self._serial]
-            self._varying.discard(key)
-            self._producer.pop(key, None)
-            if self._records():
-                self._memory.allocate(size, self._serial, self._phase)
-            if hasattr(tensor, "untyped_storage"):
-                weakref.finalize(storage, self._freed, key, self._serial).atexit = False
-        if not hasattr(tensor, "untyped_storage"):  # PyTorch 1.13 does not keep the Python object of a storage
-            self._holders[key] = self._holders.get(key, 0) + 1
-            weakref.finalize(tensor, self._dropped, key, self._alive[key][1]).atexit = False
-        if varies:
-            self._varying.add(key)
-            self._grows.add(self._alive[key][1])
-        return key
-
-    def _dropped(self, key: Any, serial: int) -> None:
-        if key in self._alive and self._alive[key][1] == serial:
-            self._holders[key] -= 1
-            if self._holders[key] == 0:
-                del self._holders[key]
-                self._freed(key, serial)
-
-    def _freed(self, key: Any, serial: int) -> None:
-        known = self._alive.get(key)
-        if known is None or known[1] != serial:
-            return
-        del self._alive[key]
-        if self._records():
-            self._memory.release(known[0], serial)
-        self._varying.discard(key)
-        self._producer.pop(key, None)
-
     def _module(self) -> str:
         if self._modules:
             return self._modules[-1]
@@ -231,10 +151,26 @@ class Recorder:
             raise CaptureError(f"{place_of_program()}: {name} of complex numbers cannot be recorded; write it with real ones")
         operation = Operation(name, self._phase, self._module(), lists or tuple(self.describe(tensor, as_read) for tensor in inputs),
                               () if lists else tuple(map(self.describe, outputs)), notes or {}, varies, made_by=made_by)
+        self.compiled.mark(operation)
         for key in made:
             self._producer[key] = len(self.recording.operations)
         self.recording.operations.append(operation)
         return operation
+
+    def checkpointed(self, function: Callable[..., Any], notes: dict[str, str]) -> Callable[..., Any]:
+        """A function that a checkpoint calls in both passes: hooks of saved tensors take the CPU time for each of its operations."""
+        if self.compiled.is_inside:
+            return function  # the graph has both passes
+
+        def run(*arguments: Any, **named: Any) -> Any:
+            first = len(self.recording.operations)
+            try:
+                return function(*arguments, **named)
+            finally:
+                inner = [operation for operation in self.recording.operations[first:] if isinstance(operation, Operation)]
+                if inner and (made := self.record("checkpoint", [], [], {**notes, "operations": str(len(inner))})) is not None:
+                    made.module = inner[-1].module
+        return run
 
     def belongs_to_strategy(self, tensor: Any) -> None:
         """Its memory is the strategy's."""
@@ -310,6 +246,7 @@ class Recorder:
 
     def host_reads(self) -> None:
         """Records that the program waits for a number from the GPU."""
+        self.compiled.breaks("a number is read back")
         for operation in reversed(self.recording.operations):
             if isinstance(operation, Operation):
                 operation.host_reads = True
@@ -400,6 +337,12 @@ class Recorder:
         """Drops everything recorded so far."""
         self.recording.operations.clear()
         self._memory.clear()
+        # Gradients of the step before that the program still has: until it drops them, as zero_grad does, they are beside the new ones.
+        self._kept_gradients = {serial for _, serial in self._alive.values() if serial in self._gradients}
+        for size, serial in self._alive.values():
+            if serial in self._kept_gradients:
+                self._memory.allocate(size, serial, "between")
+        self.compiled.start_step()
         self._producer.clear()
         self._gradients.clear()
         self._inputs.clear()
@@ -421,9 +364,10 @@ class Recorder:
         if self.autocast.used:
             recording.autocast = sorted(self.autocast.used)[0]
         self._collect_parameters()
-        recording.memory = self._memory.peaks(self._outside, self._grows, self._gradients)
+        recording.memory = self._memory.peaks(self._outside, self._grows, {*self._gradients, *self._kept_gradients})
         self.strategies.describe([path for unit in self.strategies.units if (path := self._names.get(id(unit))) is not None])
         self._warn_of_reads()
+        self.compiled.warn_of_breaks()
         recording.channels_last = any(tensor.layout == "cl" for operation in recording.operations if isinstance(operation, Operation)
                                       for tensor in operation.outputs if operation.name == "convolution")
 

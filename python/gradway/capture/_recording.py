@@ -10,6 +10,7 @@ from typing import Any, Iterable, Iterator
 def as_words(parts: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
     """Parts of a model with names that are one word of a model file: other characters are written as in a URL."""
     for name, part in parts:
+        name = re.sub(r"(^|\.)_orig_mod(?=\.|$)", "", name).lstrip(".")  # of torch.compile
         yield re.sub(r"[\s#%\[\]]|[^\w!-~]|^-$", lambda found: "".join(f"%{byte:02x}" for byte in found[0].encode(errors="replace")), name), part
 
 
@@ -90,4 +91,5 @@ class Recording:
     strategy: dict[str, str] = field(default_factory=dict)  # keys of a scenario's `strategy`; empty: the program sets none
     replicate: int = 1  # of a sharded strategy: replicas of the sharded group
     memory: list[Moment] = field(default_factory=list)
+    times: dict[str, str] = field(default_factory=dict)  # of operations by their names, as the user gives them
     warnings: list[str] = field(default_factory=list)

@@ -26,6 +26,7 @@ def replacements(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any
     yield from _of_training(recorder)
     yield from _of_kernels(recorder)
     yield from _of_autocast(recorder)
+    yield from recorder.compiled.replacements()
     yield from recorder.autocast.replacements()  # last: they call the functions replaced before
 
 
@@ -134,15 +135,6 @@ def _of_host(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
 
     yield torch.utils.data.DataLoader, "__init__", loader
 
-    original_compile = getattr(torch, "compile", None)
-    if original_compile is not None:
-        def compiled(model: Any = None, **_: Any) -> Any:
-            recorder.recording.compiled = True
-            recorder.warn("torch.compile is recorded as eager PyTorch; gradway fuses its kernels by rule, as if the whole model were compiled")
-            return model if model is not None else (lambda function: function)
-
-        yield torch, "compile", compiled
-        yield torch.nn.Module, "compile", lambda self, **named: compiled(self, **named) and None
     # TorchScript cannot compile the functions that are replaced here; without it the same operations are called.
     yield torch.jit, "script", lambda scripted, *_, **__: scripted
     yield from _ranks.replacements(recorder)
@@ -208,7 +200,8 @@ def _of_training(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any
         evaluations.meets(self)
         with recorder.module(self, arguments, named):
             unit = _sharded.unit_of(self)
-            result = (original_call if unit is None else functools.partial(unit.run, original_call))(self, *arguments, **named)
+            with recorder.compiled.region(recorder.compiled.is_compiled(self)):
+                result = (original_call if unit is None else functools.partial(unit.run, original_call))(self, *arguments, **named)
         evaluations.remember(key, self, result)
         recorder.leave_module(self, result)
         return result
@@ -282,11 +275,12 @@ def _of_training(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any
 
     def checkpoint(*arguments: Any, **named: Any) -> Any:
         recorder.recording.checkpointed = True
+        notes = {"reentrant": ""} if named.get("use_reentrant", True) else {}
         named["preserve_rng_state"] = False
         if has_check and named.get("use_reentrant") is False:
             named["determinism_check"] = "none"  # devices are shown otherwise within autograd
         if arguments:
-            arguments = (recorder.strategies.gathered_again(arguments[0]), *arguments[1:])
+            arguments = (recorder.checkpointed(recorder.strategies.gathered_again(arguments[0]), notes), *arguments[1:])
         return original_checkpoint(*arguments, **named)
 
     yield checkpoints, "checkpoint", checkpoint

@@ -140,9 +140,9 @@ class Strategies:
             blocks = set(recording.blocks)
             inner = [path for path in wrapped if path]
             of_blocks = [path for path in inner if path in blocks]
-            if not inner or not blocks:
+            if self.units and not (inner and blocks):
                 keys["wrap"] = "whole"
-            elif not of_blocks and len(inner) < len(blocks):
+            elif self.units and not of_blocks and len(inner) < len(blocks):
                 keys["wrap"] = f"{-(-len(blocks) // len(inner))} blocks"
             if self.syncs_last_only and recording.accumulate > 1:
                 keys["no_sync"] = "true"

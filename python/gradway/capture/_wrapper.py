@@ -6,28 +6,29 @@ import contextlib
 import functools
 from typing import Any
 
-_WRAPS = "_gradway_wraps"  # attribute of a wrapper
+_WRAPS = "_gradway_wraps"  # attribute of a wrapper: the name under which it has the module
 
 
 def within(module: Any) -> Any:
     """The program's own module in wrappers of the strategy: names of modules do not depend on them."""
-    while module.__dict__.get(_WRAPS):
-        module = module.module
+    while name := module.__dict__.get(_WRAPS):
+        module = getattr(module, name)
     return module
 
 
 @functools.cache
-def wrapper_of(module_type: type) -> type:
-    """A module that calls another one, as `DistributedDataParallel` does. @param module_type torch.nn.Module"""
+def wrapper_of(module_type: type, name: str = "module") -> type:
+    """A module that calls another one, as `DistributedDataParallel` does. @param module_type torch.nn.Module
+    @param name under which it has the other one"""
 
     class Wrapper(module_type):  # type: ignore[misc, valid-type]
         def __init__(self, module: Any) -> None:
             super().__init__()
-            self.__dict__[_WRAPS] = True
-            self.module = module
+            self.__dict__[_WRAPS] = name
+            setattr(self, name, module)
 
         def forward(self, *arguments: Any, **named: Any) -> Any:
-            return self.module(*arguments, **named)
+            return getattr(self, name)(*arguments, **named)
 
         def no_sync(self) -> Any:
             return contextlib.nullcontext()
@@ -36,14 +37,14 @@ def wrapper_of(module_type: type) -> type:
 
 
 @functools.cache
-def transparent_wrapper_of(module_type: type) -> type:
-    """The same, with the attributes of the module that it calls. @param module_type torch.nn.Module"""
+def transparent_wrapper_of(module_type: type, name: str = "module") -> type:
+    """The same, with the attributes of the module that it calls."""
 
-    class TransparentWrapper(wrapper_of(module_type)):  # type: ignore[misc]
-        def __getattr__(self, name: str) -> Any:
+    class TransparentWrapper(wrapper_of(module_type, name)):  # type: ignore[misc]
+        def __getattr__(self, attribute: str) -> Any:
             try:
-                return super().__getattr__(name)
+                return super().__getattr__(attribute)
             except AttributeError:
-                return getattr(super().__getattr__("module"), name)
+                return getattr(super().__getattr__(name), attribute)
 
     return TransparentWrapper

@@ -79,6 +79,8 @@ class TraceSink {
   virtual void device(const RawDevice& device) = 0;
   /// The process's rank, and the number of ranks of the job.
   virtual void job(std::int64_t rank, std::int64_t ranks) = 0;
+  /// The file ends in the middle of an event. @return whether what comes before may be used
+  virtual bool cut(const Where&) { return false; }
 };
 
 }  // namespace gradway

@@ -102,7 +102,7 @@ Signature signature_of(const RawEvent& event, bool with_values) {
 class Collector final : public TraceSink {
  public:
   /// @param file names the trace in messages
-  explicit Collector(Where file) : file_{std::move(file)} {}
+  explicit Collector(Where file, bool may_be_cut = false) : file_{std::move(file)}, may_be_cut_{may_be_cut} {}
 
   Trace take() { return std::move(trace_); }
 
@@ -120,6 +120,11 @@ class Collector final : public TraceSink {
   void job(std::int64_t rank, std::int64_t ranks) override {
     trace_.rank = rank;
     trace_.ranks = ranks;
+  }
+
+  bool cut(const Where& where) override {
+    trace_.cut = where;
+    return may_be_cut_;
   }
 
   void event(const RawEvent& event) override {
@@ -286,6 +291,7 @@ class Collector final : public TraceSink {
   }
 
   Where file_;
+  bool may_be_cut_ = false;
   Trace trace_;
   std::optional<std::int64_t> first_start_;
   std::unordered_map<std::string, std::uint32_t> signatures_;
@@ -300,9 +306,11 @@ std::uint32_t TextPool::id(std::string_view text) {
   return entry->second;
 }
 
-Trace read_trace(const std::filesystem::path& file, const std::string& shown) {
+Trace read_trace(const std::filesystem::path& file, const std::string& shown, bool may_be_cut) {
   CompressedFile source{file, shown};
-  return collect_trace(source.whole(), [&](TraceSink& sink) { parse_trace(source, sink); });
+  Collector collector{source.whole(), may_be_cut};
+  parse_trace(source, collector);
+  return collector.take();
 }
 
 Trace collect_trace(const Where& file, const std::function<void(TraceSink&)>& read) {

@@ -16,8 +16,9 @@ namespace gradway {
 /// Reads a trace of the PyTorch profiler (Chrome trace JSON, plain or gzip). Keeps only what the import
 /// needs, about 50 bytes per event.
 /// @param shown the file's name in messages.
+/// @param may_be_cut whether the events before the end of a truncated file are read
 /// @throws ConfigError if the file cannot be read or is not such a trace.
-Trace read_trace(const std::filesystem::path& file, const std::string& shown);
+Trace read_trace(const std::filesystem::path& file, const std::string& shown, bool may_be_cut = false);
 
 /// Keeps what the import needs of the events that `read` passes to the sink. @param file names the trace in
 /// messages

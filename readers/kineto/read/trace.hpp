@@ -147,6 +147,7 @@ struct Trace {
   std::vector<ApiCall> other_calls;
   std::optional<std::int64_t> rank;   ///< Of the process; only in traces of distributed training.
   std::optional<std::int64_t> ranks;  ///< Of the job.
+  std::optional<Where> cut;           ///< Where the file ends in the middle of an event.
   std::string distributed;            ///< The first event that only distributed training has.
 };
 

@@ -122,8 +122,14 @@ void read_note(const Cell& cell, CapturedRow& row) {
     operation.host_waits = true;
   } else if (word == "causal") {
     operation.is_causal = true;
+  } else if (word == "flash") {
+    operation.is_flash = true;
   } else if (word == "tf32") {
     operation.is_tf32 = true;
+  } else if (word == "eager") {
+    operation.is_eager = true;
+  } else if (word == "graph") {
+    operation.starts_graph = true;
   } else if (word == "transposed") {
     operation.is_transposed = true;
   } else if (word.starts_with("dropout=")) {
@@ -134,11 +140,17 @@ void read_note(const Cell& cell, CapturedRow& row) {
     operation.padding = joined_numbers(value("pad="), "a padding");
   } else if (word.starts_with("groups=")) {
     operation.groups = whole_number(value("groups="), "a number of groups", 1, largest_side);
+  } else if (word == "reentrant") {
+    operation.is_reentrant = true;
+  } else if (word.starts_with("operations=")) {
+    operation.inner =
+        static_cast<int>(whole_number(value("operations="), "a number of operations", 0, most_repetitions));
   } else if (word.starts_with("times=")) {
     row.times = whole_number(value("times="), "a number of repetitions", 1, most_repetitions);
   } else {
     fail(cell.where(), fmt::format("'{}' is neither a tensor nor a note", word),
-         "notes: fixed, weight, waits, causal, tf32, transposed, dropout=, stride=, pad=, groups=, times=");
+         "notes: fixed, weight, waits, causal, flash, tf32, transposed, eager, graph, reentrant, dropout=, "
+         "stride=, pad=, groups=, operations=, times=");
   }
 }
 
@@ -351,6 +363,28 @@ void read_second(Reader& file, const std::vector<ReadParameter>& parameters, Cap
   captured.second = std::make_shared<const CapturedStep>(std::move(second));
 }
 
+/// Reads times that the user gives for operations, such as custom ones and kernels of Triton.
+void read_times(Reader& file, CapturedStep& captured) {
+  auto section = file.maybe_map("times");
+  if (!section) return;
+  const auto given = section->entries();
+  for (const auto& entry : given) {
+    const auto time = section->optional(entry.key, duration, Seconds{});
+    bool is_issued = false;
+    for (auto& layer : captured.layers)
+      for (auto* pass : {&layer.forward, &layer.backward})
+        for (auto& operation : *pass)
+          if (operation.name == entry.key) {
+            operation.given = time;
+            is_issued = true;
+          }
+    if (!is_issued)
+      section->error(entry.where, fmt::format("no operation of the step is called '{}'", entry.key),
+                     "names are those of the rows of 'operations'; gradway show model lists them");
+  }
+  section->finish();
+}
+
 }  // namespace
 
 void read_captured(Reader& file, Model& model) {
@@ -375,6 +409,7 @@ void read_captured(Reader& file, Model& model) {
         "add a row 'MODULE gradient PARAMETER' for each trained parameter, or capture the program again");
   if (!file.is_valid()) return;
   put_root_last(captured.layers);
+  read_times(file, captured);
   read_second(file, parameters, captured);
   if (!file.is_valid()) return;
   captured.unknown = unknown_operations(captured);

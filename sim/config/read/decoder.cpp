@@ -95,6 +95,21 @@ void check_attention(Reader& file, const DecoderShape& shape) {
                "write 'positions: rotary'", {note});
 }
 
+void check_tower(Reader& file, const DecoderShape& shape) {
+  if (!shape.tower || !file.is_valid()) return;
+  const auto& tower = *shape.tower;
+  const auto refuse = [&](std::string message, std::string hint) {
+    file.error(file.key_place("tower"), std::move(message), std::move(hint));
+  };
+  if (tower.hidden % tower.heads != 0)
+    refuse(fmt::format("{} heads do not divide hidden {} of the tower", tower.heads, tower.hidden),
+           "write the numbers of the model's vision_config");
+  if (tower.patches % tower.join != 0 || tower.patches / tower.join > shape.sequence)
+    refuse(fmt::format("{} patches are not at most {} tokens of {} patches each", tower.patches,
+                       shape.sequence, tower.join),
+           "the tokens of images are part of 'sequence'");
+}
+
 Experts read_experts(Reader& map, int layers) {
   Experts experts;
   read_fields(map, experts);
@@ -142,11 +157,14 @@ ModelShape read_decoder(Reader& file, Model& model) {
   check_biases(file, shape);
   check_positions(file, shape);
   check_attention(file, shape);
+  check_tower(file, shape);
   read_mlps(file, shape);
   if (file.is_valid()) check_parameters(file, parameters_of(shape));
   if (!file.is_valid()) return shape;
   set_forward_pass(model, decoder(shape));
   model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
+  if (const auto& tower = shape.tower)
+    model.input_per_sample += Bytes{fp32_bytes * tower->patches * tower->patch_inputs};
   model.tokens_per_sample = shape.sequence;
   const bool is_sequential = shape.blocks == DecoderShape::Blocks::sequential;
   const int kv_heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;

@@ -30,6 +30,7 @@ FieldTable make_fields(std::type_identity<KernelTimes>);
 FieldTable make_fields(std::type_identity<Calibration>);
 
 FieldTable make_fields(std::type_identity<LinearAttention>);
+FieldTable make_fields(std::type_identity<Tower>);
 FieldTable make_fields(std::type_identity<LatentAttention>);
 FieldTable make_fields(std::type_identity<Experts>);
 FieldTable make_fields(std::type_identity<DecoderShape>);

@@ -53,6 +53,21 @@ FieldTable make_fields(std::type_identity<LinearAttention>) {
           field("convolution", &Linear::convolution, value::Whole{1, 64}, "tokens of its convolution")};
 }
 
+FieldTable make_fields(std::type_identity<Tower>) {
+  return {
+      required(field("layers", &Tower::layers, layer_number, "blocks")),
+      required(field("heads", &Tower::heads, width, "heads of attention")),
+      required(field("hidden", &Tower::hidden, width, "width of the blocks")),
+      required(field("mlp", &Tower::mlp, width, "width of MLPs")),
+      required(field("patches", &Tower::patches, token_number, "patches of a sample")),
+      required(field("patch_inputs", &Tower::patch_inputs, width, "numbers of a patch")),
+      field("join", &Tower::join, width, "patches that become one token; default: 4"),
+      field("llama", &Tower::llama, boolean, "RMSNorms and SwiGLU, as in Qwen2.5-VL"),
+      field("rotary", &Tower::rotary, boolean, "false: learned positions, as in CLIP"),
+      field("window", &Tower::window, token_number, "patches that layers without full attention read"),
+      field("full_attention_every", &Tower::full_every, layer_number, "every n-th layer has full attention")};
+}
+
 FieldTable make_fields(std::type_identity<LatentAttention>) {
   using Latent = LatentAttention;
   return {field("q_rank", &Latent::q_rank, width, "rank of queries; default: one projection"),
@@ -116,6 +131,7 @@ FieldTable make_fields(std::type_identity<DecoderShape>) {
         field("full_attention_every", &Shape::full_every, layer_number,
               "every n-th layer has full attention"),
         section("linear_attention", &Shape::linear, "in layers without full attention"),
+        section("tower", &Shape::tower, "an encoder of images that is trained with the text"),
         field("activation", &Shape::activation, value::Words{"an activation", activation_words}, "of MLPs"),
         group("experts", &Shape::experts, "experts in place of MLPs"),
         custom("mlp", width, "width of MLPs; required unless all layers have experts")}});
@@ -270,6 +286,7 @@ FieldTable make_fields(std::type_identity<CapturedStep>) {
           custom("parameters", value::TextRows{"dtype, shape and name"}, "", {.is_required = true}),
           custom("operations", value::Maps{}, "operations: pass, blocks, list", {.is_required = true}),
           custom("memory", memory_rows, "of activations"),
+          custom("times", value::Map{}, "times of operations by their names, instead of predicted ones"),
           custom("second", value::Map{}, "the same step at another sequence length")};
 }
 

@@ -15,7 +15,8 @@ bool is_called(const CapturedOperation& captured) {
   return name == "mm" || name == "addmm" || name == "bmm" || name == "baddbmm" || name == "_grouped_mm" ||
          name.starts_with("scaled_dot_product_attention") || name.starts_with("convolution") ||
          name == "sort" || name == "topk" || name == "argsort" || name == "histc" || name == "nonzero" ||
-         name == "embedding_dense_backward" || captured.host_waits;
+         name == "embedding_dense_backward" || captured.host_waits || captured.is_eager ||
+         captured.name == "checkpoint" || captured.given > Seconds{};
 }
 
 /// An operation of the step and the layer that issues it.
@@ -35,6 +36,7 @@ class Fused {
     const auto& from = issued.operation;
     if (layer_ == none) layer_ = issued.layer;
     is_weight_ = is_weight_ && from.of_parameters;
+    starts_graph_ = starts_graph_ || from.starts_graph;
     const auto before = known_;
     for (const auto& tensor : from.inputs) {
       if (std::ranges::find(before, tensor.elements()) != before.end()) continue;
@@ -60,6 +62,7 @@ class Fused {
     operation.outputs = written_;
     operation.is_fixed = is_fixed_;
     operation.of_parameters = is_weight_;
+    operation.starts_graph = starts_graph_;
     return fused;
   }
 
@@ -77,6 +80,7 @@ class Fused {
 
   bool is_fixed_;
   bool is_weight_ = true;
+  bool starts_graph_ = false;
   std::size_t layer_ = none;
   std::vector<double> known_{};  ///< elements of tensors that were read or computed
   std::vector<CapturedTensor> read_{};
@@ -96,6 +100,7 @@ std::vector<Issued> fused(std::vector<Issued> pass) {
     fixed = Fused{true};
   };
   for (auto& issued : pass) {
+    if (issued.operation.starts_graph) flush();
     if (is_called(issued.operation)) {
       flush();
       result.push_back(std::move(issued));

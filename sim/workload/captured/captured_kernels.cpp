@@ -113,6 +113,8 @@ class Kernels {
   void issue() {
     const std::string_view name = captured_.name;
     if (captured_.inputs.empty() && captured_.outputs.empty()) return;
+    if (captured_.given > Seconds{})
+      return add("elementwise given fp32", {captured_.given.value() * 1e9 * batch_ratio_});
     if (name == "compiled") return add_copy(bytes_read() + bytes_written());
     if (name == "mm" || name == "addmm" || name == "bmm" || name == "baddbmm") return product();
     if (name == "_grouped_mm") return grouped_product();
@@ -271,6 +273,7 @@ class Kernels {
         {is_half(query.type) ? Precision::bf16 : Precision::fp32, compute_capability_, head});
     if (how == AttentionKernel::math || (has_mask && how == AttentionKernel::flash))
       how = AttentionKernel::efficient;
+    if (captured_.is_flash) how = AttentionKernel::flash;
     const double batch = d(query.shape[0]) * batch_ratio_;
     const double heads = d(query.shape[1]);
     const double of_keys = d(key.shape[1]);
@@ -416,12 +419,10 @@ class Kernels {
 
   /// Adds a kernel that works on rows of a tensor.
   void add_rows(std::string_view kernel, std::string_view number, const CapturedTensor& tensor) {
-    if (tensor.shape.size() < 2) {
-      add(fmt::format("rows {} {}", kernel, number), {1, tensor.elements() * batch_ratio_});
-    } else {
-      const double width = d(tensor.shape.back());
-      add(fmt::format("rows {} {}", kernel, number), {tensor.elements() / width * batch_ratio_, width});
-    }
+    const auto name = fmt::format("rows {} {}", kernel, number);
+    if (tensor.shape.size() < 2) return add(name, {1, tensor.elements() * batch_ratio_});
+    const double width = d(tensor.shape.back());
+    add(name, {tensor.elements() / width * batch_ratio_, width});
   }
 
   /// Sorts, and the largest values, along the last dimension.

@@ -41,147 +41,21 @@ constexpr std::array kernels_by_row{
     OperationKernel{"_log_softmax_backward_data", "log_softmax_backward"},
 };
 /// Single kernels that read their inputs and write their outputs once.
-constexpr std::array<std::string_view, 141> plain_operations{"_adaptive_avg_pool2d",
-                                                             "_adaptive_avg_pool2d_backward",
-                                                             "_to_copy",
-                                                             "abs",
-                                                             "acos",
-                                                             "add",
-                                                             "add_",
-                                                             "addcdiv",
-                                                             "addcdiv_",
-                                                             "addcmul",
-                                                             "addcmul_",
-                                                             "arange",
-                                                             "asin",
-                                                             "atan",
-                                                             "avg_pool2d",
-                                                             "avg_pool2d_backward",
-                                                             "bitwise_and",
-                                                             "bitwise_not",
-                                                             "bitwise_or",
-                                                             "bitwise_xor",
-                                                             "bucketize",
-                                                             "ceil",
-                                                             "channel_shuffle",
-                                                             "clamp",
-                                                             "clamp_",
-                                                             "clamp_max",
-                                                             "clamp_max_",
-                                                             "clamp_min",
-                                                             "clamp_min_",
-                                                             "clone",
-                                                             "copy_",
-                                                             "cos",
-                                                             "cumprod",
-                                                             "cumsum",
-                                                             "cumsum_",
-                                                             "div",
-                                                             "div_",
-                                                             "elu",
-                                                             "elu_backward",
-                                                             "eq",
-                                                             "erf",
-                                                             "exp",
-                                                             "exp_",
-                                                             "expm1",
-                                                             "eye",
-                                                             "fill",
-                                                             "fill_",
-                                                             "flip",
-                                                             "floor",
-                                                             "floor_divide",
-                                                             "full",
-                                                             "full_like",
-                                                             "gather",
-                                                             "ge",
-                                                             "gt",
-                                                             "hardsigmoid",
-                                                             "hardsigmoid_backward",
-                                                             "hardtanh",
-                                                             "hardtanh_backward",
-                                                             "histc",
-                                                             "index",
-                                                             "index_copy",
-                                                             "index_select",
-                                                             "isinf",
-                                                             "isnan",
-                                                             "isneginf",
-                                                             "le",
-                                                             "leaky_relu",
-                                                             "leaky_relu_backward",
-                                                             "lerp",
-                                                             "lerp_",
-                                                             "lgamma",
-                                                             "linspace",
-                                                             "log",
-                                                             "log1p",
-                                                             "log2",
-                                                             "log_",
-                                                             "log_sigmoid_backward",
-                                                             "log_sigmoid_forward",
-                                                             "logical_and",
-                                                             "logical_not",
-                                                             "logical_or",
-                                                             "logsumexp",
-                                                             "lt",
-                                                             "masked_fill",
-                                                             "masked_fill_",
-                                                             "max_pool2d_with_indices",
-                                                             "max_pool2d_with_indices_backward",
-                                                             "maximum",
-                                                             "minimum",
-                                                             "mse_loss",
-                                                             "mse_loss_backward",
-                                                             "mul",
-                                                             "mul_",
-                                                             "nan_to_num",
-                                                             "ne",
-                                                             "neg",
-                                                             "new_full",
-                                                             "new_ones",
-                                                             "new_zeros",
-                                                             "nll_loss2d_backward",
-                                                             "nll_loss2d_forward",
-                                                             "ones",
-                                                             "ones_like",
-                                                             "pixel_shuffle",
-                                                             "pow",
-                                                             "pow_",
-                                                             "reciprocal",
-                                                             "reflection_pad2d",
-                                                             "relu",
-                                                             "remainder",
-                                                             "repeat",
-                                                             "roll",
-                                                             "round",
-                                                             "rsqrt",
-                                                             "rsqrt_",
-                                                             "rsub",
-                                                             "scalar_tensor",
-                                                             "sigmoid",
-                                                             "sigmoid_backward",
-                                                             "sgn",
-                                                             "sign",
-                                                             "sin",
-                                                             "softplus",
-                                                             "softplus_backward",
-                                                             "special_erf",
-                                                             "sqrt",
-                                                             "sqrt_",
-                                                             "stack",
-                                                             "sub",
-                                                             "sub_",
-                                                             "tril",
-                                                             "triu",
-                                                             "trunc",
-                                                             "upsample_bicubic2d",
-                                                             "upsample_bilinear2d",
-                                                             "upsample_nearest1d",
-                                                             "upsample_nearest2d",
-                                                             "upsample_nearest2d_backward",
-                                                             "where",
-                                                             "zero_"};
+constexpr std::string_view plain_operations = R"(
+_adaptive_avg_pool2d _adaptive_avg_pool2d_backward _to_copy abs acos add add_ addcdiv addcdiv_ addcmul
+addcmul_ arange asin atan avg_pool2d avg_pool2d_backward bitwise_and bitwise_not bitwise_or bitwise_xor
+bucketize ceil channel_shuffle clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clone copy_ cos
+cumprod cumsum cumsum_ div div_ elu elu_backward eq erf exp exp_ expm1 eye fill fill_ flip floor
+floor_divide full full_like gather ge gt hardsigmoid hardsigmoid_backward hardtanh hardtanh_backward histc
+index index_copy index_select isinf isnan isneginf le leaky_relu leaky_relu_backward lerp lerp_ lgamma
+linspace log log1p log2 log_ log_sigmoid_backward log_sigmoid_forward logical_and logical_not logical_or
+logsumexp lt masked_fill masked_fill_ max_pool2d_with_indices max_pool2d_with_indices_backward maximum
+minimum mse_loss mse_loss_backward mul mul_ nan_to_num ne neg new_full new_ones new_zeros
+nll_loss2d_backward nll_loss2d_forward ones ones_like pixel_shuffle pow pow_ reciprocal reflection_pad2d
+relu remainder repeat roll round rsqrt rsqrt_ rsub scalar_tensor sigmoid sigmoid_backward sgn sign sin
+softplus softplus_backward special_erf sqrt sqrt_ stack sub sub_ tril triu trunc upsample_bicubic2d
+upsample_bilinear2d upsample_nearest1d upsample_nearest2d upsample_nearest2d_backward where zero_
+)";
 constexpr std::array<std::string_view, 12> reductions{"sum",      "mean", "amax",   "amin",
                                                       "any",      "all",  "norm",   "linalg_vector_norm",
                                                       "var_mean", "var",  "argmax", "std"};
@@ -194,6 +68,14 @@ constexpr std::array<std::string_view, 5> zero_operations{"zeros", "zeros_like",
 template <std::size_t size>
 bool is_among(const std::array<std::string_view, size>& names, std::string_view name) {
   return std::ranges::find(names, name) != names.end();
+}
+
+/// @pre the words begin and end with a line break
+bool is_word_of(std::string_view words, std::string_view word) {
+  const auto is_end = [&](std::size_t at) { return words[at] == ' ' || words[at] == '\n'; };
+  for (auto at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1))
+    if (is_end(at - 1) && is_end(at + word.size())) return !word.empty();
+  return false;
 }
 
 template <std::size_t size>
@@ -213,7 +95,7 @@ std::string_view kernel_by_row(std::string_view operation) {
 }
 
 bool is_plain_operation(std::string_view operation) {
-  return is_among(plain_operations, operation);
+  return is_word_of(plain_operations, operation);
 }
 
 bool is_reduction(std::string_view operation) {

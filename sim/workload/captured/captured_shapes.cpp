@@ -75,6 +75,7 @@ double CapturedTensor::elements() const {
 
 std::string why_invalid(const CapturedOperation& captured) {
   const std::string_view name = captured.name;
+  if (name == "checkpoint") return captured.inner > 0 ? "" : "needs operations=, the number of those in it";
   if (captured.inputs.empty() && captured.outputs.empty()) return "has neither input nor output tensors";
   const auto count = [](std::size_t number, std::string_view role) {
     return fmt::format("{} {} tensor{}", number, role, number == 1 ? "" : "s");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/workload/captured/captured_step.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -15,13 +16,17 @@ constexpr int any_capability = 90;
 /// Kernels of one pass of a layer.
 void append_kernels(std::vector<Operation>& operations, const std::vector<CapturedOperation>& pass,
                     bool is_backward, double batch, int compute_capability) {
+  double of_cpu_alone = 0;  // between two kernels of the layer
   for (const auto& captured : pass) {
     auto issued = kernels_of(captured, batch, compute_capability);
+    if (captured.name == "checkpoint") of_cpu_alone += host_share(captured, is_backward);
     const auto share = host_share(captured, is_backward) / static_cast<double>(issued.kernels.size());
     for (auto& kernel : issued.kernels) kernel.host = share;
+    if (!issued.kernels.empty()) issued.kernels.front().host += std::exchange(of_cpu_alone, 0);
     operations.insert(operations.end(), std::make_move_iterator(issued.kernels.begin()),
                       std::make_move_iterator(issued.kernels.end()));
   }
+  if (!operations.empty()) operations.back().host += of_cpu_alone;
 }
 
 Flops work_of(const std::vector<Operation>& operations) {
@@ -55,8 +60,10 @@ void issue(Eager& run, const CapturedStep& captured) {
     append_kernels(issued.backward, from.backward, true, batch, settings.compute_capability);
     if (!issued.backward.empty())
       issued.backward.back().host += host_share_of_gradient * static_cast<double>(from.parameters.size());
-    if (!from.forward.empty() && !from.forward.back().outputs.empty())
-      issued.output = Bytes{from.forward.back().outputs.front().bytes() * batch};
+    const auto last = std::find_if(from.forward.rbegin(), from.forward.rend(),
+                                   [](const auto& operation) { return operation.name != "checkpoint"; });
+    if (last != from.forward.rend() && !last->outputs.empty())
+      issued.output = Bytes{last->outputs.front().bytes() * batch};
     Layer layer{.name = from.name, .parameters = from.parameters, .forward = {}, .backward = {}};
     const double samples = settings.batch;
     layer.forward = {work_of(issued.forward) / samples, static_cast<int>(issued.forward.size()), {}};

@@ -45,8 +45,14 @@ struct CapturedOperation {
   bool of_parameters = false;  ///< computes the gradient of a parameter
   bool host_waits = false;     ///< the CPU waits for its result
   bool is_causal = false;      ///< of attention
+  bool is_flash = false;       ///< of attention: FlashAttention 2, whatever kernel PyTorch would choose
   bool is_transposed = false;  ///< a transposed convolution
   bool is_tf32 = false;        ///< a product or convolution of fp32 in TF32
+  bool is_eager = false;       ///< outside of what torch.compile compiles
+  bool starts_graph = false;   ///< the first operation of a graph that torch.compile compiles
+  bool is_reentrant = false;   ///< of a checkpoint
+  int inner = 0;               ///< operations in a checkpoint, which is no operation on the GPU itself
+  Seconds given{};             ///< time that the user gives; 0: it follows from the kernels
   double dropout = 0;          ///< of attention
   std::vector<std::int64_t> stride;
   std::vector<std::int64_t> padding;
