@@ -206,6 +206,39 @@ TEST_CASE("a pause that the GPU's work hides costs nothing", "[study][diagnose]"
   CHECK(pause->lost == Seconds{});
 }
 
+TEST_CASE("a pause that was seen once may be chance, one in each step is a cause", "[study][diagnose]") {
+  const auto diagnosed_with = [](int number) {
+    auto run = made_job({{.steps = 10, .pause = 4e5, .slow_kernels = launch_bound}});
+    for (auto& step : run.ranks[0].steps) {
+      step.items[0].is_before_batch = false;
+      if (number-- <= 0) step.items.erase(step.items.begin());
+    }
+    return diagnose(run, basis_on("dgx-h100", 8), std::nullopt);
+  };
+  CHECK(diagnosed_with(2).causes.empty());
+  CHECK(milliseconds(found(diagnosed_with(2))) == Approx(0.08));
+  REQUIRE(diagnosed_with(10).causes.size() == 1);
+  CHECK(diagnosed_with(10).causes[0].kind == CauseKind::pauses);
+  CHECK(milliseconds(diagnosed_with(10).causes[0].lost) == Approx(0.4));
+}
+
+TEST_CASE("memory that is freed waits for the GPU", "[study][diagnose]") {
+  constexpr double freeing = 3e6;
+  const auto diagnosed_with = [&](bool awaits_gpu) {
+    auto run = made_job({{}});
+    for (auto& step : run.ranks[0].steps) {
+      CpuItem item{.kind = CpuItem::Kind::allocate, .awaits_gpu = awaits_gpu, .time = freeing};
+      step.items.insert(step.items.begin(), item);
+    }
+    return diagnose(run, basis_on("dgx-h100", 8), std::nullopt);
+  };
+  // The CPU is far ahead of 20 kernels of a millisecond, unless it waits for them before it frees.
+  CHECK(found(diagnosed_with(false)) == Seconds{});
+  REQUIRE(diagnosed_with(true).causes.size() == 1);
+  CHECK(diagnosed_with(true).causes[0].kind == CauseKind::allocations);
+  CHECK(milliseconds(diagnosed_with(true).causes[0].lost) == Approx(freeing / 1e6).epsilon(0.05));
+}
+
 TEST_CASE("a late rank makes all ranks wait", "[study][diagnose]") {
   const auto diagnosis =
       diagnosed({{.rank = 0, .ranks = 2, .all_reduce = 300e6, .slow_kernels = launch_bound},
