@@ -66,8 +66,18 @@ class Follower {
       return;
     }
     if (!log_.metrics.empty()) write_metrics_file(log_, steps_, run_);
+    announce_findings(false);
+  }
+
+  /// Those that are new and do not say that steps became shorter. Where a jump was, and how high, is known
+  /// when more steps have come, or when none come any more.
+  void announce_findings(bool is_over) {
+    constexpr std::size_t enough = 20;  // steps: two of the shortest segments of `watch_steps`
     for (const auto& finding : run_.findings) {
-      if (is_known(finding)) continue;
+      const bool is_settling = finding.kind == WatchKind::jump && finding.steps < enough && !is_over;
+      const bool is_shorter =
+          finding.kind != WatchKind::faster_than_expected && finding.after < finding.before;
+      if (is_known(finding) || is_settling || is_shorter) continue;
       known_.push_back(finding);
       announce(report::finding_text(steps_, finding));
     }
@@ -104,11 +114,13 @@ class Follower {
     const auto longest = log_.idle.value_or(std::max(shortest, steps * run_.median));
     if (time < longest || is_silent_) return false;
     is_silent_ = true;
-    if (!steps_.empty())
+    if (!steps_.empty()) {
+      announce_findings(true);
       announce(
           fmt::format("no step for {}, since step {}\nlikely: a checkpoint, an evaluation, the end of the "
                       "job, or a hang: 'gradway diagnose' reads what hanging jobs leave\n",
                       report::time_text(longest), steps_.back().number));
+    }
     return log_.idle.has_value();
   }
 

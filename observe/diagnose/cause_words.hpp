@@ -16,7 +16,7 @@ std::string_view name_of(WorkClass work);
 /// "on rank 1", "on all ranks"; "" with a single rank.
 std::string ranks_text(const RunCause& cause, int ranks);
 /// What happens, with its evidence: two or three sentences.
-std::string cause_text(const RunCause& cause, const JobRun& run, const std::string& platform);
+std::string cause_text(const RunCause& cause, const std::string& platform);
 /// What to try.
 std::string_view remedy_text(const RunCause& cause);
 

@@ -40,7 +40,8 @@ std::optional<SlowWay> nearest_way(const Compared& fastest, bool has_few_channel
     return SlowWay::few_channels;
   std::optional<SlowWay> nearest;
   double least = std::numeric_limits<double>::max();
-  for (const auto way : slow_ways) {
+  for (int place = 0; place < slow_ways; ++place) {
+    const auto way = static_cast<SlowWay>(place);
     const bool is_other_choice = way == SlowWay::low_latency || way == SlowWay::tree;
     if (has_few_channels ? is_other_choice : way == SlowWay::few_channels) continue;
     const auto time = expectations.time(collective, way);
@@ -60,17 +61,8 @@ std::optional<SlowWay> nearest_way(const Compared& fastest, bool has_few_channel
 
 CauseKind kind_of(const std::optional<SlowWay>& way) {
   if (!way) return CauseKind::slow_collectives;
-  switch (*way) {
-    case SlowWay::few_channels:
-      return CauseKind::few_channels;
-    case SlowWay::shm:
-    case SlowWay::net:
-      return CauseKind::slow_transport;
-    case SlowWay::low_latency:
-    case SlowWay::tree:
-      return CauseKind::forced_choice;
-  }
-  return CauseKind::slow_collectives;
+  if (*way == SlowWay::few_channels) return CauseKind::few_channels;
+  return *way == SlowWay::shm || *way == SlowWay::net ? CauseKind::slow_transport : CauseKind::forced_choice;
 }
 
 }  // namespace
@@ -88,9 +80,12 @@ void find_collective_causes(const JobRun& run, CollectiveExpectations& expectati
   if (compared.empty()) return;
   const auto fastest = *std::ranges::min_element(compared, {}, &Compared::ratio);
   const auto& example = *fastest.collective;
-  const auto remove = [expected](RunTimes& times) {
-    for (std::size_t i = 0; i < expected.size(); ++i)
-      times.transfer[i] = std::min(times.transfer[i], expected[i]);
+  const auto remove = [&expected](double more) {
+    return [expected, more](RunTimes& times) {
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        times.transfer[i] = std::min(times.transfer[i], expected[i]);
+      for (auto& slow_down : times.slow_down) slow_down *= more;
+    };
   };
   RunCause cause;
   cause.events = static_cast<double>(compared.size()) / static_cast<double>(run.steps);
@@ -108,7 +103,7 @@ void find_collective_causes(const JobRun& run, CollectiveExpectations& expectati
     if (example.is_complete) return;
     cause.kind = CauseKind::absent_ranks;
     cause.confidence = Confidence::low;
-    candidates.push_back({cause, remove});
+    candidates.push_back({cause, remove(1)});
     return;
   }
   cause.way = nearest_way(fastest, has_few_channels, expectations);
@@ -116,7 +111,18 @@ void find_collective_causes(const JobRun& run, CollectiveExpectations& expectati
   cause.confidence = example.is_complete ? Confidence::high : Confidence::medium;
   if (cause.kind == CauseKind::slow_collectives || cause.kind == CauseKind::forced_choice)
     cause.confidence = Confidence::medium;
-  candidates.push_back({cause, remove});
+  if (cause.kind != CauseKind::few_channels) {
+    candidates.push_back({cause, remove(1)});
+    return;
+  }
+  // With all channels, kernels lengthen collectives as they do now, and those slow kernels down more.
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto& collective = run.collectives[i];
+    if (const auto with_few = expectations.time(collective, SlowWay::few_channels))
+      expected[i] *= std::max(1.0, collective.transfer / *with_few);
+  }
+  candidates.push_back({cause, remove(expectations.kernel_slow_down(cause.expected_channels) /
+                                      expectations.kernel_slow_down(cause.found_channels))});
 }
 
 namespace {

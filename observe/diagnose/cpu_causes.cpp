@@ -119,6 +119,29 @@ void find_pauses(const JobRun& run, std::map<CpuItem::Kind, Places>& items,
   add(CauseKind::pauses, pauses);
 }
 
+/// What the CPU does before each copy of a checkpoint: it pickles and writes the one before.
+void add_work_of_copies(const JobRun& run, Places& places) {
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    for (std::size_t s = 0; s < run.ranks[r].steps.size(); ++s) {
+      const auto& items = run.ranks[r].steps[s].items;
+      if (!copies_checkpoint(run, r, s)) continue;
+      std::size_t since = 0;
+      bool follows_copy = false;
+      for (std::size_t i = 0; i < items.size(); ++i) {
+        if (items[i].kind != CpuItem::Kind::launch) continue;
+        const auto& launched = run.ranks[r].activities[static_cast<std::size_t>(items[i].activity)];
+        const bool is_copy_out = launched.work == WorkClass::copy_out;
+        for (; follows_copy && is_copy_out && since < i; ++since) {
+          if (items[since].kind == CpuItem::Kind::work || items[since].kind == CpuItem::Kind::operation)
+            places.push_back({r, s, since});
+        }
+        follows_copy = is_copy_out;
+        since = i + 1;
+      }
+    }
+  }
+}
+
 /// Copies to the host, the waits for them and the time in which files are written.
 void find_checkpoints(const JobRun& run, std::map<CpuItem::Kind, Places>& items,
                       std::vector<Candidate>& candidates) {
@@ -127,6 +150,7 @@ void find_checkpoints(const JobRun& run, std::map<CpuItem::Kind, Places>& items,
   for (const auto& place : items[CpuItem::Kind::pause]) {
     if (!item_at(run, place).takes_batch && is_checkpoint(run, place)) pauses.push_back(place);
   }
+  add_work_of_copies(run, pauses);
   for (const auto& place : items[CpuItem::Kind::wait]) {
     if (is_checkpoint(run, place)) waits.push_back(place);
   }

@@ -2,6 +2,7 @@
 #include "observe/diagnose/diagnose.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -80,6 +81,12 @@ std::vector<CollectiveTimes> collective_times(const JobRun& run, CollectiveExpec
   return result;
 }
 
+/// Of the time of an activity, the share in which it had not begun although nothing was missing.
+double interrupted_share(const JobRun& run, std::size_t rank, std::size_t activity) {
+  const auto alone = run.alone[rank][activity];
+  return alone > 0 ? run.ranks[rank].activities[activity].interruption / alone : 0;
+}
+
 std::vector<RankTimes> rank_times(const JobRun& run, const ReplayedRun& replayed) {
   std::vector<RankTimes> result;
   const auto steps = static_cast<double>(run.steps);
@@ -92,11 +99,16 @@ std::vector<RankTimes> rank_times(const JobRun& run, const ReplayedRun& replayed
     times.idle = replayed.idle[r];
     times.launches = static_cast<double>(run.ranks[r].activities.size()) / steps;
     times.launch = from_nanoseconds(launch_time(run, r));
+    Seconds interrupted{};
     for (std::size_t i = 0; i < run.alone[r].size(); ++i) {
       const auto& activity = run.ranks[r].activities[i];
       if (activity.work != WorkClass::collective)
         times.phases[static_cast<std::size_t>(activity.phase)] += from_nanoseconds(run.alone[r][i] / steps);
+      interrupted += from_nanoseconds(activity.interruption / steps);
     }
+    interrupted = std::min(interrupted, times.busy);
+    times.busy -= interrupted;
+    times.idle += interrupted;
     result.push_back(times);
   }
   return result;
@@ -111,7 +123,7 @@ std::vector<ClassTimes> class_times(const JobRun& run, const RunTimes& expected)
       if (activity.work == WorkClass::collective) continue;
       auto& sum = sums[static_cast<std::size_t>(activity.work)];
       sum.measured += from_nanoseconds(static_cast<double>(activity.duration) / share);
-      sum.expected += from_nanoseconds(expected.gpu[r][i] / share);
+      sum.expected += from_nanoseconds(expected.gpu[r][i] * (1 - interrupted_share(run, r, i)) / share);
     }
   }
   auto& collectives = sums[static_cast<std::size_t>(WorkClass::collective)];
@@ -152,6 +164,17 @@ double fitted_cpu_share(const JobRun& run, Seconds step) {
              : fitted;
 }
 
+/// Of what delays seen a few times cost on average, the share that they cost at least. The system interrupts
+/// every program now and then.
+/// @source limit of 95 % of a Poisson distribution's mean, by Wilson and Hilferty
+double sure_share(const RunCause& cause, const JobRun& run) {
+  if (cause.kind != CauseKind::pauses && cause.kind != CauseKind::slow_operations) return 1;
+  const auto ranks = cause.ranks.empty() ? run.ranks.size() : cause.ranks.size();
+  const auto seen = cause.events * static_cast<double>(run.steps * ranks);
+  constexpr double normal_quantile = 1.645;
+  return std::pow(std::max(0.0, 1 - 1 / (9 * seen) - normal_quantile / (3 * std::sqrt(seen))), 3);
+}
+
 /// Removes the candidates one after the other: stragglers at random, then the one that costs most alone, and
 /// what may be meant at the end.
 void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times, Diagnosis& diagnosis) {
@@ -182,7 +205,7 @@ void weigh(const JobRun& run, std::vector<Candidate> candidates, RunTimes& times
       step = shorter;
       times = std::move(without);
     }
-    const bool matters = cause.lost >= least_share * diagnosis.replayed;
+    const bool matters = sure_share(cause, run) * cause.lost >= least_share * diagnosis.replayed;
     auto& list = !matters                              ? diagnosis.harmless
                  : cause.confidence == Confidence::low ? diagnosis.possible
                                                        : diagnosis.causes;

@@ -95,7 +95,7 @@ class Page {
         "<div class=\"cause\"><b>{}: {} {}</b> ({} confidence)<br>{}<br><span class=\"try\">Try: "
         "{}</span></div>\n",
         time_text(cause.lost), title, ranks_text(cause, static_cast<int>(run_.ranks.size())),
-        name_of(cause.confidence), escaped(cause_text(cause, run_, basis_.platform_name)),
+        name_of(cause.confidence), escaped(cause_text(cause, basis_.platform_name)),
         escaped(remedy_text(cause)));
   }
 

@@ -5,40 +5,27 @@
 #include <numeric>
 
 #include "sim/base/problem.hpp"
+#include "sim/cost/contention.hpp"
 #include "sim/nccl/alone_time.hpp"
 
 namespace gradway {
-namespace {
-
-NcclSettings with_way(NcclSettings settings, SlowWay way) {
-  switch (way) {
-    case SlowWay::few_channels:
-      break;
-    case SlowWay::shm:
-      settings.p2p_disable = true;
-      break;
-    case SlowWay::net:
-      settings.p2p_disable = true;
-      settings.shm_disable = true;
-      break;
-    case SlowWay::low_latency:
-      settings.proto = "LL";
-      break;
-    case SlowWay::tree:
-      settings.algo = "TREE";
-      break;
-  }
-  return settings;
+const SlowWayFacts& facts_of(SlowWay way) {
+  static constexpr std::array<SlowWayFacts, slow_ways> facts{
+      {{"over few channels", [](NcclSettings&) {}},
+       {"through host memory (SHM)", [](NcclSettings& settings) { settings.p2p_disable = true; }},
+       {"through the network stack (NET)",
+        [](NcclSettings& settings) { settings.p2p_disable = settings.shm_disable = true; }},
+       {"with the protocol LL", [](NcclSettings& settings) { settings.proto = "LL"; }},
+       {"along trees", [](NcclSettings& settings) { settings.algo = "TREE"; }}}};
+  return facts[static_cast<std::size_t>(way)];
 }
-
-}  // namespace
 
 CollectiveExpectations::CollectiveExpectations(const DiagnosisBasis& basis)
     : basis_{basis}, routes_{basis.platform} {}
 
 NcclSettings CollectiveExpectations::settings_of(const Choice& choice) const {
-  auto settings =
-      choice.way < 0 ? basis_.nccl : with_way(basis_.nccl, slow_ways[static_cast<std::size_t>(choice.way)]);
+  auto settings = basis_.nccl;
+  if (choice.way >= 0) facts_of(static_cast<SlowWay>(choice.way)).set(settings);
   if (choice.channels > 0) settings.max_channels = choice.channels;
   // NVLS needs three GPUs. @source NCCL 2.28.9, src/transport/nvls.cc (ncclNvlsInit)
   if (choice.ranks < 3 || choice.way >= 0) settings.nvls = false;
@@ -75,8 +62,7 @@ std::optional<double> CollectiveExpectations::time(const JobCollective& collecti
 }
 
 std::optional<double> CollectiveExpectations::time(const JobCollective& collective, SlowWay way) {
-  const auto place = std::ranges::find(slow_ways, way) - slow_ways.begin();
-  return time(collective, Choice{collective.ranks, static_cast<int>(place), collective.channels});
+  return time(collective, Choice{collective.ranks, static_cast<int>(way), collective.channels});
 }
 
 int CollectiveExpectations::channels(const Choice& choice) {
@@ -89,8 +75,11 @@ int CollectiveExpectations::channels(int ranks) {
 }
 
 int CollectiveExpectations::channels(int ranks, SlowWay way) {
-  const auto place = std::ranges::find(slow_ways, way) - slow_ways.begin();
-  return channels(Choice{ranks, static_cast<int>(place), 0});
+  return channels(Choice{ranks, static_cast<int>(way), 0});
+}
+
+double CollectiveExpectations::kernel_slow_down(int channels) const {
+  return wave_slowdown({}, basis_.platform.gpu_models.front().multiprocessors, channels);
 }
 
 Transport CollectiveExpectations::transport(int ranks) {

@@ -4,7 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <tuple>
+#include <string_view>
 #include <vector>
 
 #include "observe/diagnose/job_run.hpp"
@@ -42,8 +42,14 @@ enum class SlowWay : std::uint8_t {
   low_latency,   ///< protocol LL
   tree,
 };
-inline constexpr std::array slow_ways{SlowWay::few_channels, SlowWay::shm, SlowWay::net, SlowWay::low_latency,
-                                      SlowWay::tree};
+inline constexpr int slow_ways = 5;
+
+/// What messages call a way, and the settings by which NCCL takes it.
+struct SlowWayFacts {
+  std::string_view words;
+  void (*set)(NcclSettings& settings);
+};
+const SlowWayFacts& facts_of(SlowWay way);
 
 /// Predicts collectives of the job on the platform. Ranks fill node after node.
 class CollectiveExpectations {
@@ -59,6 +65,8 @@ class CollectiveExpectations {
   int channels(int ranks);
   /// The same if NCCL took this way, with as many channels as it then chooses.
   int channels(int ranks, SlowWay way);
+  /// Of kernels while a collective runs with as many channels, over their duration without it.
+  double kernel_slow_down(int channels) const;
   /// "P2P", "SHM" or "NET" between ranks of a node.
   Transport transport(int ranks);
 

@@ -342,13 +342,17 @@ void find_slow_gpus(const JobRun& run, const DiagnosisBasis& basis, std::vector<
   candidates.push_back(scaled(run, std::move(cause), std::move(factors)));
 }
 
-/// Time of a product in another precision: by its operations and by half of its bytes, else by the rates of
-/// both.
+/// Nanoseconds that half of a kernel's bytes take.
+double time_of_half(const RunActivity& activity, const Gpu& gpu) {
+  return 0.5 * activity.traffic / (gpu.memory_bandwidth.value() * gpu.memory_efficiency) * 1e9;
+}
+
+/// Time of a product in another precision: it reaches no larger share of that precision's rate than of its
+/// own, nor the whole rate, and moves half of its bytes.
 double time_in(const RunActivity& activity, double time, const Gpu& gpu, Precision precision) {
   const auto fast = peak_rate(gpu, precision);
-  const auto moving = 0.5 * activity.traffic / (gpu.memory_bandwidth.value() * gpu.memory_efficiency);
-  if (activity.flops > 0) return std::min(time, std::max(activity.flops / fast, moving) * 1e9);
-  return std::min(time, time * peak_rate(gpu, activity.precision) / fast);
+  const auto by_rates = time * peak_rate(gpu, activity.precision) / fast;
+  return std::min(time, std::max({by_rates, activity.flops / fast * 1e9, time_of_half(activity, gpu)}));
 }
 
 /// Whether autocast runs the operation in fp32, so that its bytes stay.
@@ -378,8 +382,11 @@ void find_wide_precision(const JobRun& run, const DiagnosisBasis& basis, std::ve
       if (!is_arithmetic(activity.work)) {
         const bool moves_activations =
             activity.work == WorkClass::elementwise || activity.work == WorkClass::normalization;
+        // A kernel slower than its bytes is bound by something else, which stays.
+        const auto saved =
+            activity.traffic > 0 ? std::min(duration / 2, time_of_half(activity, gpu)) : duration / 2;
         if (moves_activations && activity.reads_fp32 && !stays_wide(run, activity))
-          factors[r][i] = 1 - 0.5 * duration / alone;
+          factors[r][i] = 1 - saved / alone;
         continue;
       }
       time[static_cast<std::size_t>(activity.precision)] += duration;

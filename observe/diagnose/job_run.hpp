@@ -75,8 +75,9 @@ void check_new_rank(std::span<const RankRun> ranks, const RankRun& added);
 struct RunTimes {
   /// By rank, step and item of the CPU. Waits that are left out are negative.
   std::vector<std::vector<std::vector<double>>> cpu;
-  std::vector<std::vector<double>> gpu;  ///< by rank and activity, without contention
-  std::vector<double> transfer;          ///< by collective of the job
+  std::vector<std::vector<double>> gpu;          ///< by rank and activity, without contention
+  std::vector<double> transfer;                  ///< by collective of the job
+  std::array<double, work_classes> slow_down{};  ///< of kernels during a collective, by class
 };
 
 /// Usual nanoseconds of CPU work per launch under the profiler.

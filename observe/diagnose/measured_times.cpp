@@ -36,6 +36,27 @@ StepWork work_of(const RankRun& rank, const RunStep& step) {
   return work;
 }
 
+/// Worker processes make their batches at a pace that the profiler does not change. Where the program waits
+/// for them, what its own work takes less without the profiler, it waits longer.
+void lengthen_waits_for_workers(const JobRun& run, std::size_t rank,
+                                std::vector<std::vector<double>>& times) {
+  constexpr double fetching = 5e6;  // A shorter wait may be for a batch that is there.
+  std::vector<double*> waits;
+  double waited = 0;
+  double saved = 0;
+  for (std::size_t s = 0; s < times.size(); ++s) {
+    saved += run.cpu_work[rank][s];
+    const auto& items = run.ranks[rank].steps[s].items;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (items[i].kind == CpuItem::Kind::work) saved -= times[s][i];
+      if (!items[i].awaits_workers || times[s][i] < fetching) continue;
+      waits.push_back(&times[s][i]);
+      waited += times[s][i];
+    }
+  }
+  for (auto* wait : waits) *wait *= 1 + std::max(0.0, saved) / waited;
+}
+
 }  // namespace
 
 double usual_launch() {
@@ -91,7 +112,9 @@ RunTimes measured_times(const JobRun& run, double cpu_share) {
       }
     }
   }
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) lengthen_waits_for_workers(run, r, times.cpu[r]);
   times.gpu = run.alone;
+  times.slow_down = run.slow_down;
   for (const auto& collective : run.collectives) times.transfer.push_back(collective.transfer);
   return times;
 }

@@ -101,22 +101,56 @@ class Program {
       }
       const auto kind = contains(name, "LoadData") ? CpuItem::Kind::compile : CpuItem::Kind::allocate;
       take(call, kind);
+      if (!contains(name, "Free") || contains(name, "Async")) continue;
+      // What remains of it once the GPU has done what was launched before.
+      // @source CUDA Runtime API, "cudaFree": implicit synchronization
+      const auto waits_until = std::min(busy_until(call.start), call.end());
+      extras_.back().awaits_gpu = true;
+      extras_.back().time = static_cast<double>(call.end() - waits_until);
     }
   }
 
-  /// Compilations cover everything inside of them; waits for a batch do not cover operations.
+  /// When the GPU has ended all that was launched before.
+  std::int64_t busy_until(std::int64_t time) const {
+    std::int64_t end = time;
+    for (const auto* launch : launches_) {
+      if (launch->call->start >= time) break;
+      end = std::max(end, launch->activity->end());
+    }
+    return end;
+  }
+
+  /// Compilations, and iterators of data loaders between two launches, cover everything inside of them.
   void add_parts() {
     std::vector<Span> compilations;
-    std::vector<Span> batches;
     for (const auto& span : trace_.parts) {
       if (!threads_.contains(span.thread)) continue;
       if (span.name.ends_with("(dynamo_timed)")) compilations.push_back(span);
-      if (span.name.starts_with("enumerate(DataLoader)") && span.duration >= shortest_wait_for_batch)
-        batches.push_back(span);
+      if (span.name.starts_with("enumerate(DataLoader)"))
+        take_batch(span, contains(span.name, "MultiProcessing"));
     }
     for (const auto& compilation : MergedSpans{std::move(compilations)})
       take(compilation, CpuItem::Kind::compile);
-    batches_ = MergedSpans{std::move(batches)};
+  }
+
+  void take_batch(const Span& iterator, bool awaits_workers) {
+    auto since = iterator.start;
+    auto launch = std::ranges::lower_bound(launches_, iterator.start, {},
+                                           [](const auto* traced) { return traced->call->start; });
+    for (bool is_last = false; !is_last; ++launch) {
+      is_last = launch == launches_.end() || (*launch)->call->start >= iterator.end();
+      const auto until = is_last ? iterator.end() : (*launch)->call->start;
+      if (until - since >= shortest_wait_for_batch) {
+        std::erase_if(extras_, [&](const CpuItem& item) {
+          return item.kind != CpuItem::Kind::wait && item.start >= since && item.start < until;
+        });
+        take({since, until - since}, CpuItem::Kind::pause);
+        extras_.back().takes_batch = true;
+        extras_.back().awaits_workers = awaits_workers;
+      }
+      if (is_last) return;
+      since = (*launch)->call->end();
+    }
   }
 
   /// Moves a time from the work around it to an item of its own.
@@ -147,12 +181,8 @@ class Program {
     const MergedSpans calling{std::move(calls)};
     for (std::size_t i = 1; i < moments.size(); ++i) {
       const Span between{moments[i - 1], moments[i] - moments[i - 1]};
-      if (between.duration < shortest_wait_for_batch || calling.cover(between)) continue;
-      const bool takes_batch = batches_.cover(between);
-      const bool is_inside = working.cover(between);
-      if (between.duration < (takes_batch && !is_inside ? shortest_wait_for_batch : shortest_pause)) continue;
-      take(between, is_inside ? CpuItem::Kind::operation : CpuItem::Kind::pause);
-      extras_.back().takes_batch = takes_batch;
+      if (between.duration < shortest_pause || calling.cover(between)) continue;
+      take(between, working.cover(between) ? CpuItem::Kind::operation : CpuItem::Kind::pause);
     }
     not_work_ = MergedSpans{taken_};
   }
@@ -202,14 +232,18 @@ class Program {
     items.push_back(item);
   }
 
-  /// Whether no kernel of the step was launched before, and this is a copy to the GPU.
+  /// Whether this is the step's first copy of a batch to the GPU, which may follow on the forward pass of the
+  /// batch before.
   bool is_first_copy(std::size_t index) const {
-    const auto step = run_.activities[index].step;
-    if (run_.activities[index].work != WorkClass::copy_in) return false;
-    while (index > 0 && run_.activities[index - 1].step == step) {
-      if (run_.activities[--index].work != WorkClass::copy_in) return false;
+    const auto& copy = run_.activities[index];
+    if (copy.work != WorkClass::copy_in) return false;
+    bool follows_copies_only = true;
+    while (index > 0 && run_.activities[index - 1].step == copy.step) {
+      const auto& earlier = run_.activities[--index];
+      if (earlier.work != WorkClass::copy_in) follows_copies_only = false;
+      if (earlier.work == WorkClass::copy_in && earlier.bytes > largest_value) return false;
     }
-    return true;
+    return follows_copies_only || copy.bytes > largest_value;
   }
 
   void mark_reductions(std::size_t copy) {
@@ -276,7 +310,6 @@ class Program {
   std::vector<CpuItem> extras_;
   std::vector<Span> taken_;  ///< times of `extras_` that are not work
   MergedSpans not_work_;     ///< the same
-  MergedSpans batches_;      ///< in the data loader's iterator
   MergedSpans of_model_;     ///< in operations that read values for themselves
   bool launches_block_ = false;
   std::vector<std::int64_t> stream_waits_;

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "observe/diagnose/rank_program.hpp"
+#include "readers/kineto/read/merged_spans.hpp"
 #include "readers/kineto/read/read_trace.hpp"
 #include "readers/kineto/read/steps.hpp"
 #include "readers/kineto/work/launch_work.hpp"
@@ -150,20 +151,11 @@ std::map<std::int64_t, std::vector<std::int64_t>> starts_by_stream(const Trace& 
 }
 
 /// Gaps between kernels of a stream that were launched well before the earlier one ended. Where a trace was
-/// cut, kernels without a launch may fill a gap. One that begins when work of another stream ends may
-/// have waited for it: not every profiler records for what.
+/// cut, kernels without a launch may fill a gap. In one that work of other streams fills, the kernel may have
+/// waited for that: not every profiler records for what.
 void measure_gap(const Trace& trace, const std::vector<const TracedLaunch*>& launches, RankRun& run) {
   const auto starts = starts_by_stream(trace);
-  std::vector<std::pair<std::int64_t, std::int64_t>> ends;  // and their streams
-  for (const auto& activity : trace.activities) ends.emplace_back(activity.end(), activity.stream);
-  std::ranges::sort(ends);
-  const auto waits_for_other = [&](const TracedActivity& activity) {
-    constexpr std::int64_t shortly = 20'000;
-    auto end = std::ranges::lower_bound(ends, std::pair{activity.start - shortly, std::int64_t{}});
-    for (; end != ends.end() && end->first <= activity.start; ++end)
-      if (end->second != activity.stream) return true;
-    return false;
-  };
+  const MergedSpans working{{trace.activities.begin(), trace.activities.end()}};
   constexpr std::int64_t well_ahead = 20'000;
   constexpr double shortest_interruption = 50'000;
   std::map<std::int32_t, const RunActivity*> last;
@@ -177,8 +169,9 @@ void measure_gap(const Trace& trace, const std::vector<const TracedLaunch*>& lau
         before == nullptr ? of_stream.end() : std::ranges::upper_bound(of_stream, before->start);
     const bool is_next = next != of_stream.end() && *next == activity.start;
     if (is_next && launches[i]->call->end() + well_ahead < before->end()) {
-      gaps.push_back(std::max<std::int64_t>(0, activity.start - before->end()));
-      activity.interruption = waits_for_other(*launches[i]->activity) ? 0 : static_cast<double>(gaps.back());
+      const Span gap{before->end(), std::max<std::int64_t>(0, activity.start - before->end())};
+      gaps.push_back(gap.duration);
+      activity.interruption = working.cover(gap) ? 0 : static_cast<double>(gap.duration);
     }
     before = &activity;
   }

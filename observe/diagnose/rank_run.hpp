@@ -81,6 +81,8 @@ struct CpuItem {
   Kind kind = Kind::work;
   bool is_before_batch = false;       ///< of pauses: the step's first copy to the GPU follows in this step
   bool takes_batch = false;           ///< of pauses: inside of the data loader's iterator
+  bool awaits_workers = false;        ///< of these: of one whose worker processes make the batches
+  bool awaits_gpu = false;            ///< of allocations: the call begins when the GPU has no work left
   bool reads_value = false;           ///< of waits: for a copy of some bytes to the host
   bool is_of_model = false;           ///< of waits: an operation needs the value, such as for its sizes
   bool is_of_launch = false;          ///< of waits: the launch itself returns only when its kernel has ended

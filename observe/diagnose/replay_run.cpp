@@ -73,7 +73,7 @@ class ReplayGraph {
     for (std::size_t work = 0; work < work_classes; ++work) {
       const bool is_collective = work == static_cast<std::size_t>(WorkClass::collective);
       const auto kind = is_collective ? Contender::Kind::collective : Contender::Kind::kernel;
-      const auto slow_down = is_collective ? 1 : run_.slow_down[work];
+      const auto slow_down = is_collective ? 1 : times_.slow_down[work];
       ops.contenders[work] = communicates && (is_collective || slow_down > 1)
                                  ? graph_.add_contender({kind, slow_down, gpus})
                                  : Op::absent;
@@ -85,6 +85,7 @@ class ReplayGraph {
     if (item.kind == CpuItem::Kind::launch) {
       launch(ops, item, repetition);
     } else if (item.kind != CpuItem::Kind::wait) {
+      if (item.awaits_gpu && time > 0) wait(ops, -1);
       ops.cpu += from_nanoseconds(time);
     } else if (time >= 0) {
       wait(ops, item.stream);

@@ -83,7 +83,7 @@ class Writer {
 
   void write_cause(const RunCause& cause, std::string_view condition) {
     out_ << '\n';
-    auto text = cause_text(cause, run_, basis_.platform_name);
+    auto text = cause_text(cause, basis_.platform_name);
     const auto where = ranks_text(cause, static_cast<int>(run_.ranks.size()));
     row(time_text(cause.lost), fmt::format("{}{}{} ({} confidence)", title_of(cause),
                                            where.empty() ? "" : " ", where, name_of(cause.confidence)));
@@ -248,7 +248,7 @@ Json cause_json(const RunCause& cause, const JobRun& run, const std::string& pla
     evidence["channels"] = cause.found_channels;
     evidence["expected_channels"] = cause.expected_channels;
   }
-  json["what"] = cause_text(cause, run, platform);
+  json["what"] = cause_text(cause, platform);
   json["try"] = remedy_text(cause);
   return json;
 }

@@ -117,6 +117,8 @@ std::string call_text(const CallFacts& call, int world);
 /// "train.py:94 (train_step)"
 std::string place_text(const CodePlace& place);
 std::string_view name_of(HangKind kind);
+/// What to try: the row of remedies.txt. @pre there is one
+std::string remedy_text(std::string_view name);
 std::string_view name_of(HangVerdict verdict);
 CallFacts facts_of(const HangEvidence& evidence, const RecordedCall& call);
 /// Where the main thread of a rank is, by its stack; unknown without one.

@@ -5,10 +5,23 @@
 #include <fmt/format.h>
 
 #include "observe/hang/hang_report.hpp"
+#include "sim/base/contract.hpp"
+#include "sim/base/rows.hpp"
 #include "sim/base/text.hpp"
 #include "sim/report/format/text.hpp"
 
 namespace gradway {
+
+namespace tables {
+extern const std::string_view remedies;
+}
+
+std::string remedy_text(std::string_view name) {
+  for (const auto& row : rows_in(tables::remedies))
+    if (row.word(0) == name) return std::string{row.word(1)};
+  expects(false, "the remedy has a row");
+  return {};
+}
 
 std::string_view name_of(HangVerdict verdict) {
   constexpr std::array<std::string_view, 4> names{"running", "undecided", "hung", "failed"};

@@ -175,9 +175,7 @@ void find_silent_rank(HangReport& report, const HangEvidence& evidence) {
     finding.call = known->call;
     finding.waiting = known->waiting;
   }
-  finding.remedy =
-      "look at the scheduler's log and at the kernel's log of its node (dmesg): it may have been killed "
-      "for lack of memory";
+  finding.remedy = remedy_text("unknown-death");
   report.findings.insert(report.findings.begin(), std::move(finding));
 }
 

@@ -49,11 +49,9 @@ std::vector<HangFinding> process_findings(const HangEvidence& evidence) {
     finding.notes.push_back(fmt::format("Rank {}{} {}; it was the first to end.", first->rank,
                                         first->pid > 0 ? fmt::format(" (process {})", first->pid) : "",
                                         signal_text(first->exit_code)));
-    finding.remedy = first->exit_code == killed ? "see who killed it: the kernel for lack of memory (dmesg "
-                                                  "of its node), the scheduler, or a person"
-                     : first->exit_code < 0
-                         ? "look at the rank's standard error and at the kernel's log of its node (dmesg)"
-                         : "look at the exception in the rank's standard error";
+    finding.remedy = first->exit_code == killed ? remedy_text("killed")
+                     : first->exit_code < 0     ? remedy_text("signal")
+                                                : remedy_text("exception");
     findings.push_back(std::move(finding));
   }
   for (const auto& joined : evidence.joined) {
@@ -76,9 +74,7 @@ std::vector<HangFinding> process_findings(const HangEvidence& evidence) {
           fmt::format("{} of {} ranks began to initialise communicator {}, and none completed it.",
                       joined.joined.size(), joined.expected, joined.what));
     }
-    finding.remedy =
-        "see on which nodes the missing ranks are, whether they started, and whether they reach rank 0: "
-        "MASTER_ADDR, MASTER_PORT, NCCL_SOCKET_IFNAME, the firewall";
+    finding.remedy = remedy_text("not-joined");
     findings.push_back(std::move(finding));
   }
   return findings;
@@ -192,12 +188,7 @@ void add_ras_communicator(std::vector<HangFinding>& findings, const RasRanks& ra
                    ? fmt::format("communicator {} of {} ranks", communicator.hash, communicator.size)
                    : "communicator " + communicator.hash;
   finding.call = std::move(call);
-  finding.remedy =
-      finding.kind == HangKind::ahead
-          ? "a rank that is ahead left out a call, or others call in another order: compare stacks of this "
-            "rank "
-            "with another's (py-spy dump --pid PID)"
-          : "look at the stack of this process (py-spy dump --pid PID), and at its standard error";
+  finding.remedy = finding.kind == HangKind::ahead ? remedy_text("ahead") : remedy_text("process");
   findings.push_back(std::move(finding));
 }
 
@@ -224,9 +215,7 @@ std::vector<HangFinding> ras_findings(const HangEvidence& evidence) {
       }
       if (!failed.notes.empty()) {
         failed.remedy =
-            failed.kind == HangKind::died
-                ? "look whether this process is alive, at its standard error and at dmesg of its node"
-                : "look at the first warning in NCCL's log of this rank (NCCL_DEBUG=WARN)";
+            failed.kind == HangKind::died ? remedy_text("process-gone") : remedy_text("nccl-warning");
         of_status.push_back(std::move(failed));
       }
       add_ras_communicator(of_status, ranks, communicator);
@@ -240,7 +229,7 @@ std::vector<HangFinding> ras_findings(const HangEvidence& evidence) {
       const auto entry = evidence.rank_of_process.find({"", process.pid});
       if (entry != evidence.rank_of_process.end()) finding.ranks = {entry->second};
       finding.notes.push_back(fmt::format("RAS cannot reach process {} on {}.", process.pid, process.host));
-      finding.remedy = "look whether this process is alive, at its standard error and at dmesg of its node";
+      finding.remedy = remedy_text("process-gone");
       of_status.push_back(std::move(finding));
     }
     if (of_status.size() > findings.size()) findings = std::move(of_status);
@@ -285,9 +274,7 @@ void add_watchdog_mismatch(std::vector<HangFinding>& findings,
     if (&same != &right->second && !finding.instead) finding.instead = facts_of(*same.front());
   }
   finding.call = facts_of(*right->second.front());
-  finding.remedy =
-      "look for the condition that makes this rank take another way through the program: a rank test, an "
-      "end of its data that comes earlier, an exception that is caught";
+  finding.remedy = remedy_text("other-way");
   findings.push_back(std::move(finding));
 }
 
@@ -316,7 +303,7 @@ std::vector<HangFinding> watchdog_findings(const HangEvidence& evidence) {
     if (finding.missing.empty()) {
       if (findings.empty() && calls.front()->is_error) {
         finding.kind = HangKind::error;
-        finding.remedy = "look for the rank that ended or failed first, in the standard error of the others";
+        finding.remedy = remedy_text("first-to-end");
         findings.push_back(std::move(finding));
       }
       continue;
@@ -332,9 +319,7 @@ std::vector<HangFinding> watchdog_findings(const HangEvidence& evidence) {
           fmt::format("Rank {} waits itself in {}{}.", rank, call_text(facts, evidence.world),
                       facts.place.file.empty() ? "" : ", called at " + place_text(facts.place)));
     }
-    finding.remedy =
-        "look at what this rank does: py-spy dump --pid PID shows its stack, TORCH_FR_BUFFER_SIZE=2000 "
-        "makes PyTorch record its calls";
+    finding.remedy = remedy_text("not-called");
     findings.push_back(std::move(finding));
   }
   if (!findings.empty() || evidence.timeouts.empty()) return findings;
@@ -344,9 +329,7 @@ std::vector<HangFinding> watchdog_findings(const HangEvidence& evidence) {
   finding.call = facts_of(evidence.timeouts.front());
   for (const auto rank : waits) finding.waiting.push_back(rank);
   finding.notes.push_back("Nothing says who is missing.");
-  finding.remedy =
-      "give the standard error of all ranks; TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1 "
-      "make PyTorch write what each rank called";
+  finding.remedy = remedy_text("record");
   findings.push_back(std::move(finding));
   return findings;
 }
@@ -403,8 +386,7 @@ std::vector<HangFinding> stack_findings(const HangEvidence& evidence) {
     if (const auto activity = activity_of(evidence.stacks.at(rank).samples.front()); !activity.empty())
       finding.notes.push_back(fmt::format("Rank {} {}.", rank, activity));
   }
-  finding.remedy =
-      "compare what leads to the two lines: the ranks that differ are not where the others wait for them";
+  finding.remedy = remedy_text("elsewhere");
   return {std::move(finding)};
 }
 

@@ -104,42 +104,30 @@ class Mismatches {
     if (const auto before = group_before(odd, own.at(number)); !before.empty() && change.is_new) {
       finding.kind = HangKind::wrong_group;
       finding.notes.push_back(fmt::format("Rank {} made this call on the group of {} before.", odd, before));
-      finding.remedy =
-          "look at how the group is chosen at this line: every rank must use the group that it made "
-          "this call on before";
+      finding.remedy = remedy_text("wrong-group");
     } else if (same_line && same_collective) {
       finding.kind = later > 0                            ? HangKind::other_order
                      : odd_facts.type != right_facts.type ? HangKind::other_type
                                                           : HangKind::other_sizes;
-      finding.remedy =
-          later > 0
-              ? "iterate in the same order on every rank: over sorted names, not over a set or over the keys "
-                "of a dictionary that ranks fill in different orders"
-              : "give the same size on every rank: pad the last batch, or exchange the sizes first";
+      finding.remedy = later > 0 ? remedy_text("order") : remedy_text("sizes");
     } else if (later > 0) {
       finding.kind = HangKind::left_out;
       finding.notes.push_back(
           fmt::format("The other ranks call this {} {} later: rank {} left out what is between.", later,
                       later == 1 ? "call" : "calls", odd));
-      finding.remedy =
-          "look for a condition, an exception that is caught, or a 'continue' that makes one rank skip a "
-          "part of a step: all ranks must skip it together";
+      finding.remedy = remedy_text("left-out");
     } else if (change.departs && change.expected &&
                signature_of(calls_.evidence.kinds[*change.expected]) == signature_of(right_facts) &&
                !change.is_new) {
       finding.kind = HangKind::left_out;
       finding.notes.push_back(fmt::format("In earlier steps rank {} called what the others call here.", odd));
-      finding.remedy =
-          "look for a condition on the data or on random numbers of a rank around the call that it left "
-          "out: all ranks must decide alike";
+      finding.remedy = remedy_text("condition");
     } else {
       finding.kind = same_collective ? HangKind::other_sizes : HangKind::other_call;
       if (change.is_new)
         finding.notes.push_back(
             fmt::format("Rank {} did not make this call in its {} calls before.", odd, own.at(number)));
-      finding.remedy =
-          "look for the condition that makes this rank take another way through the program: a rank "
-          "test, an end of its data that comes earlier, an exception that is caught";
+      finding.remedy = remedy_text("other-way");
     }
   }
 

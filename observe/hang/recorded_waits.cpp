@@ -21,6 +21,7 @@ class Waits {
     auto findings = mismatches(calls_, mismatched_);
     find_waits();
     auto roots = root_ranks();
+    if (wait_behind(roots)) roots = root_ranks();
     const bool has_mismatch = !findings.empty();
     if (!roots.empty()) {
       add_not_called(findings, roots);
@@ -65,6 +66,35 @@ class Waits {
         edges_.push_back({rank, member, position});
     }
     return edges_.size() > before;
+  }
+
+  /// A rank for which others wait may itself be in a call that all have made: it waits for those of them that
+  /// have an earlier call pending. That matters if such a call departs from what they did in earlier steps.
+  /// @return whether there are such waits
+  bool wait_behind(const std::vector<int>& roots) {
+    const auto before = edges_.size();
+    for (const auto root : roots) {
+      const auto position = first_pending(root);
+      if (!position) continue;
+      const auto& call = calls_.record(root).calls[*position];
+      const auto group = calls_.kind_of(call).group;
+      if (calls_.kind_of(call).is_point_to_point() || mismatched_.contains(group)) continue;
+      for (const auto& [member, own] : calls_.groups.at(group).by_rank) {
+        const auto same = own.find(call.sequence);
+        const auto pending = first_pending(member);
+        if (member != root && same != own.end() && pending && *pending < same->second &&
+            departure(calls_.record(member), *pending).departs)
+          edges_.push_back({root, member, *position});
+      }
+    }
+    return edges_.size() > before;
+  }
+
+  std::optional<std::size_t> first_pending(int rank) const {
+    const auto& calls = calls_.record(rank).calls;
+    const auto first = std::ranges::find_if(
+        calls, [](const RecordedCall& call) { return call.state != CallState::completed; });
+    return first == calls.end() ? std::nullopt : std::optional<std::size_t>(first - calls.begin());
   }
 
   /// The n-th send to a rank meets the n-th receive there.
@@ -158,9 +188,7 @@ class Waits {
     finding.ranks = roots;
     const auto rank = roots.front();
     calls_.describe_rank(finding, rank, calls_.record(rank).calls.size());
-    finding.remedy =
-        "look at what this rank does after its last call: py-spy dump --pid PID shows its stack. It may "
-        "wait for its data, for its GPU or for a lock, or its part of the program has ended";
+    finding.remedy = remedy_text("stack");
     findings.push_back(std::move(finding));
   }
 
@@ -235,9 +263,7 @@ class Waits {
       }
     }
     finding.now = stack_place(calls_.evidence, rank);
-    finding.remedy =
-        "make all ranks of the group call it, or none: look at the test that decides which ranks do, and "
-        "that each side sends as often as the other receives";
+    finding.remedy = remedy_text("crossed");
   }
 
   static std::string operation_text(const CallKind& kind) {
@@ -276,24 +302,18 @@ class Waits {
         finding.ranks = finding.missing;
         finding.notes.push_back(fmt::format("There is no dump of {}: it died, or its dump was not given.",
                                             ranks_text(finding.missing)));
-        finding.remedy =
-            "look at the standard error of that rank, at the scheduler's log and at the kernel's log of "
-            "its node (dmesg)";
+        finding.remedy = remedy_text("no-dump");
       } else if (!begun.empty() && !finding.ranks.empty()) {
         finding.kind = HangKind::gpu_behind;
         finding.waiting = begun;
         calls_.describe_rank(finding, finding.ranks.front(),
                              calls_.record(finding.ranks.front()).calls.size());
-        finding.remedy =
-            "a kernel before this call keeps the GPU of this rank busy, or the GPU has a fault: look at "
-            "nvidia-smi, at Xid messages (dmesg) and at what the rank launched last";
+        finding.remedy = remedy_text("gpu");
       } else {
         finding.kind = HangKind::error;
         finding.ranks.clear();
         finding.notes.push_back("All ranks have called it, alike.");
-        finding.remedy =
-            "look at the network, at Xid messages (dmesg) and at NCCL's log (NCCL_DEBUG=INFO) of these "
-            "ranks";
+        finding.remedy = remedy_text("network");
       }
       findings.push_back(std::move(finding));
       return;

@@ -11,10 +11,15 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/rows.hpp"
 #include "sim/cost/nccl_model.hpp"
 #include "sim/report/format/json_document.hpp"
 #include "sim/report/format/table.hpp"
 #include "sim/report/format/text.hpp"
+
+namespace gradway::tables {
+extern const std::string_view aspects;
+}
 
 namespace gradway::report {
 namespace {
@@ -51,44 +56,15 @@ std::map<std::string, Way> ways_by_kind(const NcclLogCommunicator& communicator)
   return ways;
 }
 
-std::string_view aspect_name(NcclAspect aspect) {
-  switch (aspect) {
-    case NcclAspect::inside_nodes:
-      return "transport inside nodes";
-    case NcclAspect::between_nodes:
-      return "transport between nodes";
-    case NcclAspect::network:
-      return "network";
-    case NcclAspect::nics:
-      return "NICs of a node";
-    case NcclAspect::gpudirect:
-      return "GPUDirect RDMA";
-    case NcclAspect::nvls:
-      return "NVLS";
-    case NcclAspect::channels:
-      return "channels";
-    case NcclAspect::nvlinks:
-      return "NVLinks of a GPU";
-    case NcclAspect::pcie:
-      return "PCIe link of a GPU";
-  }
-  return "";
+/// Of the rows of a kind, the one of a value of their enumeration.
+template <class Enum>
+const TextRow& row_of(std::string_view kind, Enum value) {
+  static const auto rows = rows_in(tables::aspects);
+  return *(std::ranges::find(rows, kind, &TextRow::kind) + static_cast<std::ptrdiff_t>(value));
 }
 
-std::string gpudirect_remedy(const NcclComparison& comparison) {
-  switch (comparison.gpudirect_by) {
-    case GpudirectBy::nvidia_driver:
-      return std::ranges::count(comparison.evidence, NcclRemark::gpudirect_disabled) > 0
-                 ? "load the module nvidia-peermem, or use a kernel with DMA-BUF"
-                 : "check the module nvidia-peermem, PCIe ACS, and that each GPU has a NIC near it";
-    case GpudirectBy::amd_driver:
-      return "check that amdgpu and the NIC's driver share peer memory (ib_peer_mem or DMA-BUF), PCIe ACS, "
-             "and "
-             "that each GPU has a NIC near it";
-    case GpudirectBy::network_plugin:
-      return "check the network's plug-in and its driver: they decide whether NICs reach the memory of GPUs";
-  }
-  return "";
+std::string_view aspect_name(NcclAspect aspect) {
+  return row_of("aspect", aspect).word(1);
 }
 
 /// What explains a difference and what to do about it.
@@ -108,27 +84,13 @@ std::string explanation(const NcclComparison& comparison) {
   }
   if (has(NcclRemark::no_infiniband_device))
     return "NCCL found no InfiniBand device: check the drivers, and the devices of the container";
-  if (comparison.aspect == NcclAspect::gpudirect) return gpudirect_remedy(comparison);
-  switch (comparison.aspect) {
-    case NcclAspect::inside_nodes:
-      return "check NVLinks with 'nvidia-smi nvlink -s', PCIe ACS, and CUDA_VISIBLE_DEVICES of the ranks";
-    case NcclAspect::network:
-      return has(NcclRemark::no_network_plugin) ? "NCCL did not find the network's plug-in libnccl-net.so"
-                                                : "check which network NCCL may use";
-    case NcclAspect::nics:
-      return "check which NICs the container has, whether their ports are up, and NCCL_IB_HCA";
-    case NcclAspect::nvls:
-      return "check the fabric manager, and that the GPUs support multicast";
-    case NcclAspect::nvlinks:
-      return "check the links with 'nvidia-smi nvlink -s'";
-    case NcclAspect::pcie:
-      return "check width and generation with 'nvidia-smi -q', or NCCL could not read them in the VM";
-    case NcclAspect::between_nodes:
-    case NcclAspect::gpudirect:
-    case NcclAspect::channels:
-      return "nothing in the log explains this";
-  }
-  return "";
+  if (comparison.aspect == NcclAspect::network && has(NcclRemark::no_network_plugin))
+    return "NCCL did not find the network's plug-in libnccl-net.so";
+  if (comparison.aspect != NcclAspect::gpudirect)
+    return std::string{row_of("aspect", comparison.aspect).value("try")};
+  const auto& row = row_of("gpudirect", comparison.gpudirect_by);
+  const auto disabled = has(NcclRemark::gpudirect_disabled) ? row.value("disabled") : "";
+  return std::string{disabled.empty() ? row.value("try") : disabled};
 }
 
 void write_job(std::ostream& out, const NcclLog& log, const Style& style) {

@@ -2,7 +2,6 @@
 #include "observe/watch/report.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <ostream>
 #include <string_view>
@@ -11,51 +10,40 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/base/contract.hpp"
 #include "sim/base/printable.hpp"
+#include "sim/base/rows.hpp"
 #include "sim/report/format/json_document.hpp"
 #include "sim/report/format/text.hpp"
+
+namespace gradway::tables {
+extern const std::string_view findings;
+}
 
 namespace gradway::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 6> keys{
-    "slower_than_expected", "faster_than_expected", "jump", "drift", "periodic_stalls", "random_stalls"};
+constexpr std::size_t watch_kinds = 6;
 
-std::string_view key_of(WatchKind kind) {
-  return keys[static_cast<std::size_t>(kind)];
+const TextRow& row_of(std::size_t kind) {
+  static const auto rows = rows_in(tables::findings);
+  expects(rows.size() == watch_kinds, "each kind of findings has a row");
+  return rows[kind];
+}
+
+const TextRow& row_of(const WatchFinding& finding) {
+  return row_of(static_cast<std::size_t>(finding.kind));
 }
 
 /// What a finding of this kind usually comes from.
 std::string_view likely_causes(const WatchFinding& finding) {
   constexpr double long_stall = 10;  // times the level: writing to storage, not a pause of the program
-  switch (finding.kind) {
-    case WatchKind::slower_than_expected:
-      return "compare a trace with the prediction: 'gradway explain' names what bounds the step, and "
-             "'gradway import nccl-log' what NCCL chose";
-    case WatchKind::faster_than_expected:
-      return "check that the scenario describes this run: batch, precision, number of GPUs";
-    case WatchKind::jump:
-      return finding.after > finding.before
-                 ? "clocks (power limit, heat), a slow or shared GPU or node, another job on the network or "
-                   "the storage; compare 'nvidia-smi -q -d PERFORMANCE' of all nodes"
-                 : "what slowed the steps before has ended";
-    case WatchKind::drift:
-      return finding.after > finding.before
-                 ? "memory that fragments or grows, longer samples, logs or metrics that grow, a GPU that "
-                   "gets warmer"
-                 : "caches that fill, or shorter samples";
-    case WatchKind::periodic_stalls:
-      return finding.after > long_stall * finding.before
-                 ? "checkpoints or evaluation, or the start of an epoch: compare the period with theirs"
-                 : "logging, garbage collection of Python, or the end of a shard of the data: compare the "
-                   "period with theirs";
-    case WatchKind::random_stalls:
-      return "stragglers, storage that is slow at times, retries of the allocator, or other jobs on the "
-             "node or the network";
-  }
-  return "";
+  const auto& row = row_of(finding);
+  const auto shorter = finding.after > finding.before ? "" : row.value("shorter");
+  const auto of_long = finding.after > long_stall * finding.before ? row.value("long") : "";
+  return !shorter.empty() ? shorter : !of_long.empty() ? of_long : row.value("likely");
 }
 
 std::string step_text(const std::vector<LoggedStep>& steps, std::size_t index) {
@@ -65,33 +53,14 @@ std::string step_text(const std::vector<LoggedStep>& steps, std::size_t index) {
 }
 
 std::string sentence(const std::vector<LoggedStep>& steps, const WatchFinding& finding) {
-  const auto change = finding.after / finding.before - 1;
-  switch (finding.kind) {
-    case WatchKind::slower_than_expected:
-      return fmt::format("the median of {} is above the prediction interval, which ends at {}",
-                         time_text(finding.after), time_text(finding.before));
-    case WatchKind::faster_than_expected:
-      return fmt::format("the median of {} is below the prediction interval, which begins at {}",
-                         time_text(finding.after), time_text(finding.before));
-    case WatchKind::jump:
-      return fmt::format("from step {} on, steps take {} instead of {} ({}), for {}",
-                         step_text(steps, finding.first), time_text(finding.after), time_text(finding.before),
-                         signed_percent_text(change), counted_text(finding.steps, "step"));
-    case WatchKind::drift:
-      return fmt::format("step times drift from {} to {} ({}) between step {} and {}",
-                         time_text(finding.before), time_text(finding.after), signed_percent_text(change),
-                         step_text(steps, finding.first), step_text(steps, finding.last));
-    case WatchKind::periodic_stalls:
-      return fmt::format("every {} steps one takes {} instead of {}: {}, the first is step {}",
-                         finding.period, time_text(finding.after), time_text(finding.before),
-                         counted_text(finding.steps, "stall"), step_text(steps, finding.first));
-    case WatchKind::random_stalls:
-      return fmt::format("{} without a period, {} instead of {}: from step {} to {}",
-                         counted_text(finding.steps, "stall"), time_text(finding.after),
-                         time_text(finding.before), step_text(steps, finding.first),
-                         step_text(steps, finding.last));
-  }
-  return "";
+  const auto once = finding.steps == 1 ? row_of(finding).value("once") : "";
+  return fmt::format(
+      fmt::runtime(once.empty() ? row_of(finding).value("text") : once),
+      fmt::arg("first", step_text(steps, finding.first)), fmt::arg("last", step_text(steps, finding.last)),
+      fmt::arg("before", time_text(finding.before)), fmt::arg("after", time_text(finding.after)),
+      fmt::arg("change", signed_percent_text(finding.after / finding.before - 1)),
+      fmt::arg("period", finding.period), fmt::arg("steps", counted_text(finding.steps, "step")),
+      fmt::arg("stalls", counted_text(finding.steps, "stall")));
 }
 
 /// Whether the steps are as the prediction says, and what to do if not.
@@ -174,12 +143,9 @@ void write_json(std::ostream& out, const std::vector<LoggedStep>& steps, const W
   }
   auto& findings = json["findings"] = Json::array();
   for (const auto& finding : run.findings) {
-    Json entry{{"kind", key_of(finding.kind)},
-               {"first_step", steps[finding.first].number},
-               {"last_step", steps[finding.last].number},
-               {"steps", finding.steps},
-               {"before_s", finding.before.value()},
-               {"after_s", finding.after.value()},
+    Json entry{{"kind", row_of(finding).word(0)},         {"first_step", steps[finding.first].number},
+               {"last_step", steps[finding.last].number}, {"steps", finding.steps},
+               {"before_s", finding.before.value()},      {"after_s", finding.after.value()},
                {"lost_s", finding.lost.value()}};
     if (finding.period > 0) entry["period"] = finding.period;
     if (!steps[finding.first].moment.empty()) entry["moment"] = steps[finding.first].moment;
@@ -218,10 +184,10 @@ void write_metrics(std::ostream& out, std::string_view log, const std::vector<Lo
   family("lost_ratio", "Share of the time that jumps, drifts and stalls cost.");
   sample("lost_ratio", "", run.lost_share());
   family("findings", "What disturbs the run, by kind.");
-  for (const auto key : keys)
-    sample("findings", fmt::format(",kind=\"{}\"", key),
-           static_cast<double>(std::ranges::count_if(
-               run.findings, [&](const WatchFinding& finding) { return key_of(finding.kind) == key; })));
+  for (std::size_t kind = 0; kind < watch_kinds; ++kind)
+    sample("findings", fmt::format(",kind=\"{}\"", row_of(kind).word(0)),
+           static_cast<double>(
+               std::ranges::count(run.findings, static_cast<WatchKind>(kind), &WatchFinding::kind)));
   if (!run.expected) return;
   family("expected_step_time_seconds", "Predicted step time, and the ends of its 90 % interval.");
   for (const auto& [bound, time] :

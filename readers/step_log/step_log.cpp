@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "readers/step_log/progress_bar.hpp"
 #include "readers/step_log/step_rows.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/base/rows.hpp"
@@ -133,6 +134,7 @@ class StepLogReader {
     auto steps = format.is_rate()                             ? steps_of_rates(*series)
                  : format.counts == StepFormat::Counts::total ? steps_of_totals(*series)
                                                               : std::move(series->steps);
+    if (format.is_before) use_bars(series->bars, format, steps);
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (steps[i].number == unnumbered) steps[i].number = static_cast<std::int64_t>(i) + 1;
     }
@@ -148,7 +150,8 @@ class StepLogReader {
     std::size_t format = 0;
     std::int64_t last = unnumbered;
     std::vector<LoggedStep> steps;
-    std::vector<double> values;  ///< of rates
+    std::vector<double> values;     ///< of rates
+    std::vector<ProgressBar> bars;  ///< fewer than steps if lines have none
     std::vector<int> lines;
   };
   struct Reading {
@@ -201,14 +204,31 @@ class StepLogReader {
     }
     const auto order = ranks_.try_emplace(rank, ranks_.size()).first->second;
     auto& series =
-        series_.try_emplace({order, reading.format}, Series{order, reading.format, unnumbered, {}, {}, {}})
+        series_
+            .try_emplace({order, reading.format}, Series{order, reading.format, unnumbered, {}, {}, {}, {}})
             .first->second;
-    const bool is_repeated = series.last == step.number && step.number != unnumbered;
+    const auto bar = format.is_before ? progress_bar(text_) : std::nullopt;
+    const bool is_repeated = (series.last == step.number && step.number != unnumbered) ||
+                             (bar && !series.bars.empty() && series.bars.back().steps == bar->steps);
     series.last = step.number;
     if (is_repeated) return;  // by another rank, or by another line on the same step
     series.steps.push_back(std::move(step));
     series.values.push_back(value);
     series.lines.push_back(line_);
+    if (bar && bar->steps > 0) series.bars.push_back(*bar);
+  }
+
+  /// What progress bars show is an average, with two decimals.
+  static void use_bars(std::vector<ProgressBar>& bars, const StepFormat& format,
+                       std::vector<LoggedStep>& steps) {
+    if (bars.size() != steps.size()) return;
+    constexpr double rounding = 0.005;
+    for (std::size_t i = 0; i < bars.size(); ++i) {
+      bars[i].time = steps[i].time.value();
+      bars[i].rounding = rounding * (format.is_rate() ? bars[i].time * bars[i].time : 1);
+    }
+    const auto times = step_times(bars);
+    for (std::size_t i = 0; i < steps.size(); ++i) steps[i].time = Seconds{times[i]};
   }
 
   /// All ranks of a job take the same steps: those of one are kept, by the format of most lines.

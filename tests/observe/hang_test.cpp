@@ -139,6 +139,25 @@ TEST_CASE("a call on another group than before is called that", "[hang]") {
   CHECK(report.findings.front().ranks == std::vector{3});
 }
 
+TEST_CASE("a rank that calls a group more often than before is named, not the one that it waits for",
+          "[hang]") {
+  MadeUpJob job;
+  job.groups = {{"0", {0, 1, 2, 3}}, {"1", {0, 1}}, {"2", {2, 3}}};
+  const auto pair = [&](int rank, int line, bool is_completed) {
+    job.ranks[rank].push_back({"all_reduce", rank < 2 ? "1" : "2", 64, line, is_completed, 1});
+  };
+  for (int step = 0; step < 5; ++step) {
+    job.all({"all_reduce", "0", 8, 20});
+    for (int rank = 0; rank < 4; ++rank) pair(rank, 10, true);
+  }
+  pair(3, 11, false);
+  job.all({"all_reduce", "0", 8, 20, false, 2});
+  const auto finding = job.judge().findings.front();
+  CHECK(finding.kind == HangKind::crossed);
+  CHECK(finding.ranks == std::vector{3});
+  CHECK(finding.call->place.line == 11);
+}
+
 TEST_CASE("of two stages that wait for each other, the one that departs from earlier steps is named",
           "[hang]") {
   MadeUpJob job;

@@ -213,3 +213,33 @@ TEST_CASE("a row of the user is a format, and what a log lacks is said", "[impor
   CHECK_THROWS_WITH(steps_of(repeated("{{'loss': 2.0, 'learning_rate': 1e-05, 'epoch': 0.0{}}}")),
                     Contains("the log has no step times: the Trainer writes losses without times"));
 }
+
+TEST_CASE("averages of progress bars become steps with their stalls", "[import]") {
+  constexpr double usual = 2.31;
+  std::string smoothed;  // tqdm's exponential average, as in the Trainer
+  std::string average;   // since the start, as in Lightning
+  double elapsed = 0;
+  double steps_then = 0;
+  double seconds_then = 0;
+  for (int i = 1; i < 80; ++i) {
+    const auto time = i == 41 ? 7.0 : i == 61 ? 9.0 : usual;
+    elapsed += time;
+    steps_then = 0.3 + 0.7 * steps_then;
+    seconds_then = 0.3 * time + 0.7 * seconds_then;
+    const auto whole = static_cast<int>(elapsed);
+    const auto bar = fmt::format(" 5%|#  | {}/80 [{:02}:{:02}<02:46,  ", i, whole / 60, whole % 60);
+    smoothed += fmt::format("\r{}{:.2f}s/it]", bar, seconds_then / steps_then);
+    average += fmt::format("\r{}{:.2f}it/s]\r{}{:.2f}it/s]", bar, i / elapsed, bar, i / elapsed);
+  }
+  const auto of_smoothed = steps_of(smoothed + "\n");
+  const auto of_average = steps_of(average + "\n");
+  REQUIRE(of_smoothed.size() == 79);
+  REQUIRE(of_average.size() == 79);
+  for (int i = 2; i < 79; ++i) {
+    const auto step = static_cast<std::size_t>(i);
+    CAPTURE(i);
+    const auto time = i == 40 ? 7.0 : i == 60 ? 9.0 : usual;
+    CHECK(of_smoothed[step].time.value() == Approx(time).margin(2 * 0.005 * 1.7 / 0.3));
+    CHECK(of_average[step].time.value() == Approx(time).margin(1));
+  }
+}
