@@ -17,16 +17,19 @@
 namespace gradway::cli {
 namespace {
 
+std::vector<std::string> topics_and_commands() {
+  std::vector<std::string> names;
+  for (const auto& topic : topics()) names.emplace_back(topic.name);
+  for (const auto& command : commands()) {  // "sweep" is both
+    if (std::ranges::find(names, command.name) == names.end()) names.emplace_back(command.name);
+  }
+  return names;
+}
+
 /// Near names, else all topics and commands: the codes of warnings are too many to list.
 std::string topic_hint(const std::string& asked) {
   const auto names = help_topics();
-  if (!near_names(asked, names).empty()) return suggestion_with_synonyms(asked, names);
-  std::vector<std::string> listed;
-  for (const auto& topic : topics()) listed.emplace_back(topic.name);
-  for (const auto& command : commands()) {  // "sweep" is both
-    if (std::ranges::find(listed, command.name) == listed.end()) listed.emplace_back(command.name);
-  }
-  return suggestion_with_synonyms(asked, listed);
+  return suggestion_with_synonyms(asked, near_names(asked, names).empty() ? topics_and_commands() : names);
 }
 
 Status help(const std::string& asked, const CLI::App& program, const CommandContext& context) {
@@ -56,11 +59,7 @@ Status help(const std::string& asked, const CLI::App& program, const CommandCont
 }  // namespace
 
 std::vector<std::string> help_topics() {
-  std::vector<std::string> names;
-  for (const auto& topic : topics()) names.emplace_back(topic.name);
-  for (const auto& command : commands()) {
-    if (std::ranges::find(names, command.name) == names.end()) names.emplace_back(command.name);
-  }
+  auto names = topics_and_commands();
   for (const auto& warning : warning_table::rows) names.emplace_back(warning.code);
   for (const auto& row : typed_words("term")) names.emplace_back(row.word(0));
   return names;

@@ -50,41 +50,23 @@ State& state() {
   return instance;
 }
 
-/// A run, and what else its report answers.
-struct Answered {
-  Run run;
-  report::RunQuestions questions;
+enum class Wanted {
+  report,   ///< the same as `gradway run SCENARIO --json`
+  figures,  ///< the report of the same run, and the scenario as `yaml`
+  page      ///< the document of the same run's report.html, and the scenario as `yaml`
 };
 
-Answered answered(const std::string& name) {
+template <Wanted wanted>
+void write_run(std::ostream& out, const std::string& name) {
   auto scenario = load_scenario(name, state().overrides, state().data());
   report::RunQuestions questions;
   if (state().with_fit) questions.fit = take_what_fits(scenario, "auto", 1);
-  auto run = ask(std::move(scenario));
+  const auto run = ask(std::move(scenario));
   if (run.scenario.job.input.staged_from) questions.ways_in = ways_in(run.scenario, "auto", 1);
-  return {std::move(run), std::move(questions)};
-}
-
-std::string yaml_of(const std::string& name) {
-  return scenario_yaml(name, state().overrides, state().data());
-}
-
-/// The same as `gradway run SCENARIO --json`.
-void write_report(std::ostream& out, const std::string& name) {
-  const auto [run, questions] = answered(name);
-  report::write_json(out, run, GRADWAY_VERSION, questions);
-}
-
-/// The report of the same run, and the scenario as `yaml`.
-void write_figures(std::ostream& out, const std::string& name) {
-  const auto [run, questions] = answered(name);
-  report::write_figures(out, run, GRADWAY_VERSION, questions, yaml_of(name));
-}
-
-/// The document of the same run's report.html, and the scenario as `yaml`.
-void write_page(std::ostream& out, const std::string& name) {
-  const auto [run, questions] = answered(name);
-  report::write_run_document(out, run, "auto", GRADWAY_VERSION, questions, yaml_of(name));
+  if (wanted == Wanted::report) return report::write_json(out, run, GRADWAY_VERSION, questions);
+  const auto yaml = scenario_yaml(name, state().overrides, state().data());
+  if (wanted == Wanted::figures) return report::write_figures(out, run, GRADWAY_VERSION, questions, yaml);
+  report::write_run_document(out, run, "auto", GRADWAY_VERSION, questions, yaml);
 }
 
 /// Answers a question: on the scenario whose name was handed over, or of the planner.
@@ -136,17 +118,17 @@ extern "C" {
 /// Runs the scenario of this name, or file. @return exit status of `gradway run`; the answer is report.json,
 /// or the message if the status is not 0
 [[clang::export_name("gradway_run")]] int gradway_run() {
-  return answer(write_report);
+  return answer(write_run<Wanted::report>);
 }
 
 /// The same with the report and the YAML of the scenario as the answer.
 [[clang::export_name("gradway_figures")]] int gradway_figures() {
-  return answer(write_figures);
+  return answer(write_run<Wanted::figures>);
 }
 
 /// The same with the document of report.html as the answer, for which a large job is simulated a second time.
 [[clang::export_name("gradway_page")]] int gradway_page() {
-  return answer(write_page);
+  return answer(write_run<Wanted::page>);
 }
 
 /// Answers a question of the planner: its kind, then the question; see cli::answer_plan.
