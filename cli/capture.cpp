@@ -38,6 +38,7 @@ struct CaptureArguments {
   std::string batch;
   std::string ranks;
   std::string add;
+  std::vector<std::string> times;
   bool is_module = false;
 };
 
@@ -83,6 +84,7 @@ Status capture(const CaptureArguments& arguments, const std::vector<std::string>
   if (const auto ranks = value_of("--ranks", arguments.ranks, config::integer(1, 1'000'000)))
     words.insert(words.end(), {"--ranks", fmt::to_string(*ranks)});
   if (!arguments.add.empty()) words.insert(words.end(), {"--add", arguments.add});
+  for (const auto& time : arguments.times) words.insert(words.end(), {"--time", time});
   if (arguments.is_module) words.emplace_back("-m");
   words.insert(words.end(), program.begin(), program.end());
   return run_recorder(words);
@@ -104,6 +106,11 @@ Action add_capture(CLI::App& app) {
   app.add_option("--add", arguments->add,
                  "adds the step to a model file of the same program at another sequence length")
       ->type_name("FILE");
+  app.add_option("--time", arguments->times,
+                 "time of a call of an operation that gradway does not know, such as mylib.scan=35us; can be "
+                 "repeated")
+      ->type_name("NAME=TIME")
+      ->allow_extra_args(false);
   app.prefix_command();
   return [&app, arguments](const CommandContext&) { return capture(*arguments, app.remaining()); };
 }

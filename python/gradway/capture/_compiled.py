@@ -154,7 +154,8 @@ class Compiled:
     def disable(self, function: Any = None, *_: Any, **__: Any) -> Any:
         if function is None or isinstance(function, bool):
             return self.disable
-        if isinstance(function, (type, self._recorder.torch.nn.Module)) or str(getattr(function, "__module__", "")).startswith(("torch.", "gradway.")):
+        is_a_function = not isinstance(function, type) and not hasattr(function, "named_modules")
+        if not is_a_function or str(getattr(function, "__module__", "")).startswith(("torch.", "gradway.")):
             return function  # PyTorch's own functions are in the graph, or run between graphs
 
         @functools.wraps(function)

@@ -76,10 +76,12 @@ def _flash_attention(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any]
         return attention(q, k, v, dropout_p, causal)
 
     def qkvpacked(qkv: Any, dropout_p: float = 0.0, softmax_scale: Any = None, causal: bool = False, *others: Any, **named: Any) -> Any:
-        return func(*qkv.unbind(2), dropout_p, softmax_scale, causal, *others, **named)
+        q, k, v = qkv.unbind(2)
+        return func(q, k, v, dropout_p, softmax_scale, causal, *others, **named)
 
     def kvpacked(q: Any, kv: Any, dropout_p: float = 0.0, softmax_scale: Any = None, causal: bool = False, *others: Any, **named: Any) -> Any:
-        return func(q, *kv.unbind(2), dropout_p, softmax_scale, causal, *others, **named)
+        k, v = kv.unbind(2)
+        return func(q, k, v, dropout_p, softmax_scale, causal, *others, **named)
 
     def varlen(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens_k: Any, max_seqlen_q: int, max_seqlen_k: int, dropout_p: float = 0.0,
                softmax_scale: Any = None, causal: bool = False, window_size: Any = (-1, -1), softcap: float = 0.0, alibi_slopes: Any = None, **_: Any) -> Any:
@@ -87,7 +89,8 @@ def _flash_attention(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any]
         return _packed(attention, q, k, v, cu_seqlens_q.shape[0] - 1, dropout_p, causal)
 
     def varlen_qkvpacked(qkv: Any, cu_seqlens: Any, max_seqlen: int, dropout_p: float = 0.0, softmax_scale: Any = None, causal: bool = False, **named: Any) -> Any:
-        return varlen(*qkv.unbind(1), cu_seqlens, cu_seqlens, max_seqlen, max_seqlen, dropout_p, softmax_scale, causal, **named)
+        q, k, v = qkv.unbind(1)
+        return varlen(q, k, v, cu_seqlens, cu_seqlens, max_seqlen, max_seqlen, dropout_p, softmax_scale, causal, **named)
 
     def with_cache(*_: Any, **__: Any) -> Any:
         raise CaptureError(f"{place_of_program()}: flash_attn_with_kvcache generates tokens, which is no part of a training step")
@@ -128,9 +131,11 @@ def _xformers(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None]
                                    output_dtype: Any = None) -> Any:
         kind = type(attn_bias).__name__
         if query.dim() == 3:  # batch x tokens x width: one head
-            return memory_efficient_attention(*(tensor.unsqueeze(2) for tensor in (query, key, value)), attn_bias, p).squeeze(2)
+            q, k, v = (tensor.unsqueeze(2) for tensor in (query, key, value))
+            return memory_efficient_attention(q, k, v, attn_bias, p).squeeze(2)
         if query.dim() == 5:  # heads in groups
-            return memory_efficient_attention(*(tensor.flatten(2, 3) for tensor in (query, key, value)), attn_bias, p).reshape(query.shape)
+            q, k, v = (tensor.flatten(2, 3) for tensor in (query, key, value))
+            return memory_efficient_attention(q, k, v, attn_bias, p).reshape(query.shape)
         if "BlockDiagonal" in kind:
             sequences = getattr(attn_bias, "sequences", None) or len(attn_bias.q_seqinfo.seqstart_py) - 1
             causal = getattr(attn_bias, "causal", False) or "Causal" in kind
@@ -340,7 +345,7 @@ def _liger(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None]]:
 
         @staticmethod
         def forward(context: Any, rows: Any, weight: Any) -> Any:
-            tokens, width, words = *rows.shape, weight.shape[0]
+            tokens, width, words = int(rows.shape[0]), int(rows.shape[1]), int(weight.shape[0])
             chunk = 2 ** math.ceil(math.log2(math.ceil(tokens / math.ceil(words / width))))
             of_rows, of_weight, losses = torch.zeros_like(rows), torch.zeros_like(weight) if weight.requires_grad else None, []
             for first in range(0, tokens, chunk):
