@@ -116,6 +116,7 @@ bool read_tower(HuggingFaceModel& text, const SettingsFile& vision, std::string_
                   model.number(layers_key, 1), model.number(heads_key, 1), width,
                   model.number("intermediate_size", 4 * width), patches, 3 * frames * patch * patch, join,
                   is_llama, is_qwen, windows));
+  model.settings.raise();
   text.settings.note_missing(fmt::format(
       "images are {} patches of a sample, which become {} of its tokens: 'tower.patches' of the model "
       "file says how many; the encoder of images is trained with the text",
