@@ -41,7 +41,7 @@ TEST_CASE("a log that grows is followed, and each finding is reported once", "[c
   CHECK_THAT(outcome.errors, StartsWith("waiting: the log has 10 step times, but at least 20 are needed\n") &&
                                  Contains("of the time is lost, more than the limit of 5 %"));
   CHECK_THAT(outcome.output,
-             StartsWith("from step 30 on, steps take 200.9 ms instead of 151 ms (+33.00 %), for 30"));
+             StartsWith("from step 30 on, steps take 200.9 ms instead of 151 ms (+33.04 %), for 30"));
   CHECK_THAT(outcome.output, Contains("\nno step for 2 s, since step 59\n"));
   CHECK(outcome.output.find("from step", 1) == std::string::npos);  // once
   const auto alerts = content_of(folder.path() / "alerts");
