@@ -180,9 +180,13 @@ class Finetuning {
     constexpr int hidden = 4096;
     if (!flag("tiled_mlp")) return;
     const auto of_file = number("tiled_mlp_num_shards", 0, max_tokens);
-    const auto standard = program_->number("tiles", (sequence_ + hidden - 1) / hidden);
+    const auto of_program = program_->number("tiles", 0);
+    const auto standard = of_program > 0 ? of_program : (sequence_ + hidden - 1) / hidden;
     if (const auto tiles = of_file > 0 ? of_file : standard; tiles > 1) keys_.put("job.mlp_tiles", tiles);
-    if (of_file == 0) note(fmt::format("tiled_mlp_num_shards: {}, as for a hidden size of 4,096", standard));
+    if (of_file > 0) return;
+    note(fmt::format("tiled_mlp_num_shards: {}, {}", standard,
+                     of_program > 0 ? fmt::format("the default of {}", program_->word(0))
+                                    : "as for a hidden size of 4,096"));
   }
 
   int gpus_of_files() {
