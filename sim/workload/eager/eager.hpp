@@ -455,10 +455,7 @@ class Eager {
   bool recomputes(RecomputedModule module) const {
     return settings_.recompute == Recompute::selective && settings_.recompute_modules.has(module);
   }
-  bool runs_in_tiles(RecomputedModule module) const {
-    return module == RecomputedModule::mlp && settings_.mlp_tiles > 1 && settings_.tensor == 1 &&
-           !settings_.compiled && !settings_.megatron && settings_.recompute != Recompute::selective_op;
-  }
+  bool runs_in_tiles(RecomputedModule module) const;
   void run_in_tiles(std::size_t first, std::size_t end);
   void recompute_modules();
   void recompute_fused();

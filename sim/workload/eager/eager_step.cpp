@@ -135,6 +135,11 @@ void Eager::select_kept_products() {
   }
 }
 
+bool Eager::runs_in_tiles(RecomputedModule module) const {
+  return module == RecomputedModule::mlp && settings_.mlp_tiles > 1 && settings_.tensor == 1 &&
+         !settings_.compiled && !settings_.megatron && settings_.recompute != Recompute::selective_op;
+}
+
 /// An MLP for one part of the tokens after another, without autograd in the forward pass. The backward pass
 /// runs each tile forward and backward: its gradients of weights are added to those of the tiles before, and
 /// that of its input is added to zeros. One operation stands for those of all tiles.
