@@ -17,12 +17,11 @@ inline constexpr double profiled_cpu_share = 0.635;
 inline constexpr double profiled_pause_share = 0.75;
 
 /// Default CPU time of one operation of eager PyTorch, forward or backward (Python, autocast, autograd and
-/// launch): the mean over the classes of operations, whose times are multiples of it. It is what makes the
-/// median step right that the CPU bounds on a host: 41 to 49 us on four of our virtual hosts (2026-11-22 and
-/// -26), 51 to 54 us on seven (2026-11-25 and -28), about 60 us on three; a reported desktop and a reported
-/// server took 41 and 32 us. The same job took up to 1.5 times as long a minute later. The default is between
-/// these figures.
-inline constexpr Seconds eager_operation = 48.0_us;
+/// launch): the mean over the classes of operations, whose times are multiples of it. Own launch-bound jobs
+/// on two VMs with 16 cores, 2026-11-22, PyTorch 2.11: median 43 us on one (8 jobs, 33 to 56), 61 us on the
+/// other (10 jobs, 40 to 67). The same job took up to 1.5 times as long a minute later. On 64 cores it was 19
+/// to 25 us (2026-11-21). The default is between these figures.
+inline constexpr Seconds eager_operation = 44.0_us;
 
 /// Speed of cores of virtual hosts: a core takes its shortest time or this multiple of it, about equally
 /// often, for seconds at a time and independently of the cores of other ranks.

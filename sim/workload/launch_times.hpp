@@ -45,11 +45,11 @@ inline constexpr double host_share_of_gradient = 4 / mean_operation;
 
 /// CPU time of each further call of an operation that Transformer Engine launches expert by expert, in C++:
 /// of a product by cuBLASLt, and of a cast, which is a plain launch (`launch_cost` of GPUs, 5.3 us), over the
-/// default `eager_operation`, 48 us.
+/// default `eager_operation`, 44 us.
 /// @source github.com/NVIDIA/TransformerEngine/pull/3134: the products of 8 experts with 128 rows each take
 /// 267 us by cuBLASLt on several streams, and 69 us in one launch
-inline constexpr double host_share_of_expert_product = 33.0 / 48;
-inline constexpr double host_share_of_expert_cast = 5.3 / 48;
+inline constexpr double host_share_of_expert_product = 33.0 / 44;
+inline constexpr double host_share_of_expert_cast = 5.3 / 44;
 
 constexpr double host_share(LaunchClass launch, bool is_backward) {
   const auto& time = launch_times[static_cast<std::size_t>(launch)];

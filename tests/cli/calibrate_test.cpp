@@ -82,7 +82,8 @@ TEST_CASE("every figure of a shipped calibration can be shown", "[cli][calibrate
   const auto single = run_gradway({"show", "calibration", "aws-g6e.48xlarge"});
   CHECK(single.status == 0);
   CHECK_THAT(single.output, Contains("SHM all-reduce of 1.226 GB on 8 ranks in 587 ms"));
-  CHECK_THAT(run_gradway({"show", "calibration", "h200-4"}).errors, Contains("did you mean 'h200-4x'?"));
+  CHECK_THAT(run_gradway({"show", "calibration", "h200-4"}).errors,
+             Contains("did you mean 'h200-4x' or 'h200-4x-tables'?"));
 }
 
 TEST_CASE("a calibration is overwritten only with --force", "[cli][calibrate]") {
