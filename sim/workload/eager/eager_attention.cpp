@@ -147,7 +147,7 @@ void Eager::fused_attention(const Attention& shape, AttentionKernel kernel, Numb
   auto& function = nodes_.back();
   const bool in_fp8 = settings_.fp8 && settings_.fp8->attention;
   const bool is_masked = has_mask(shape);
-  const bool repeats = repeats_heads(shape);
+  const bool repeats = repeats_heads(shape) && (is_masked || !is_hugging_face());
   if (repeats) repeat_heads(shape, number);
   const auto fused = [&](std::string_view direction, double samples, double tokens, bool causal) {
     // Queries and keys of different number have the scores of a square with their geometric mean.
@@ -205,13 +205,13 @@ bool Eager::has_mask(const Attention& shape) const {
   return is_hugging_face() && shape.window > 0 && shape.window < shape.tokens;
 }
 
-/// Whether keys and values are copied for all heads before attention: by transformers with a mask, by
-/// torchtitan always, which is simulated only where ranks exchange the copies.
+/// Whether keys and values are copied for all heads before attention: by transformers unless a fused kernel
+/// without a mask takes fewer heads, by torchtitan always, which is simulated only where ranks exchange the
+/// copies.
 /// @source use_gqa_in_sdpa and repeat_kv in integrations/sdpa_attention.py; repeat_kv in
 ///         torchtitan/models/llama3/model.py until late in 2025
 bool Eager::repeats_heads(const Attention& shape) const {
-  if (shape.kv_heads >= shape.heads || settings_.megatron) return false;
-  return is_hugging_face() ? has_mask(shape) : shares_tokens();
+  return shape.kv_heads < shape.heads && !settings_.megatron && (is_hugging_face() || shares_tokens());
 }
 
 void Eager::repeat_heads(const Attention& shape, Number number) {
@@ -376,7 +376,7 @@ void Eager::composed_attention(const Attention& shape, Number number, Tensor out
   save_for_attention(out);
   save_for_attention(make(scores, Number::fp32, false));  // the probabilities
   if (narrows) save_for_attention(make(scores, number, false));
-  repeat_heads(shape, number);
+  if (repeats_heads(shape)) repeat_heads(shape, number);
   forward(batched("nt", tokens, keys, size));
   forward(stream("scale", number, scores));
   forward(stream("add", number, scores));
