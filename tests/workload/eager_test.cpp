@@ -223,6 +223,28 @@ TEST_CASE("grouped-query attention reads fewer heads of keys and values") {
   CHECK(bytes("attention_backward bf16 flash causal", 2) == (6 + 2 * 0.25) * all);
 }
 
+// repeat_kv of transformers returns what it is given if there is a head of keys for each head of queries.
+TEST_CASE("composed attention copies keys and values only where heads share them") {
+  const auto copies = [](std::int64_t kv_heads, bool hugging_face) {
+    const auto model = model_of([kv_heads](Eager& run) {
+      const auto x = run.embedding("e", 64, 10, 512);
+      const std::vector<Tensor> qkv{run.linear("q", x, 64, 512, 512, false),
+                                    run.linear("k", x, 64, 512, 64 * kv_heads, false),
+                                    run.linear("v", x, 64, 512, 64 * kv_heads, false)};
+      run.attention("attention", qkv,
+                    {.heads = 8, .kv_heads = kv_heads, .tokens = 64, .head_size = 64, .causal = true});
+    });
+    const auto step = eager_step(model, {.precision = Precision::bf16,
+                                         .half_parameters = true,
+                                         .attention = AttentionKernel::composed,
+                                         .hugging_face = hugging_face});
+    return count_of(step.layers[4].forward, "elementwise permute bf16");
+  };
+  CHECK(copies(8, true) == 0);
+  CHECK(copies(2, true) == 2);
+  CHECK(copies(8, false) == 0);
+}
+
 TEST_CASE("all heads and samples share the factors of rotary positions") {
   const double all = 4.0 * (1 << 20);
   CHECK(operation("elementwise complex_mul fp32", {1 << 20}).bytes.value() ==
