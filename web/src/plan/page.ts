@@ -312,19 +312,15 @@ export function planPage(data: PlanDocument, makeEngine: () => PlanEngine = () =
     askCampaigns();
   }
 
-  /** Finds the layout of a cluster: first one without model-parallel ranks, if such a layout fits, then the fastest of all. */
+  /** Finds the layout of a cluster: first one without model-parallel ranks, if such a layout fits, then that of `gradway plan`. */
   async function search(text: string): Promise<void> {
     const first = firstLayouts.has(text) ? undefined : await ask('first-layout', text);
     if (first?.status === 0) {
-      const layout = JSON.parse(first.text) as FoundLayout;
-      if (layout.has_all_ranks) return take(text, layout);
-      firstLayouts.set(text, layout);
+      firstLayouts.set(text, JSON.parse(first.text) as FoundLayout);
       if (wantedNow().has(text)) askCampaigns();
     }
     const { status: code, text: answer } = await ask('layout', text);
-    if (code !== 0) return take(text, { error: answer });
-    const all: FoundLayout[] = [JSON.parse(answer), ...(firstLayouts.has(text) ? [firstLayouts.get(text)!] : [])];
-    take(text, all.reduce((best, one) => (one.step_time_s < best.step_time_s ? one : best)));
+    take(text, code === 0 ? (JSON.parse(answer) as FoundLayout) : { error: answer });
   }
 
   function take(text: string, one: Found): void {
