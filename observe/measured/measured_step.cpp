@@ -94,24 +94,24 @@ std::vector<StepCause> causes_in_table(std::string_view kind, const Run& run) {
     const auto weight = row.value("weight");
     const auto decide =
         fmt::format(fmt::runtime(row.value("decide")), fmt::arg("platform", run.scenario.platform.name));
-    for (const auto at : words_in(row.value("at").empty() ? "1" : row.value("at"))) {
-      auto settings = settings_in(fmt::format(fmt::runtime(row.value("set")), fmt::arg("at", at),
+    for (const auto speed : words_in(row.value("at").empty() ? "1" : row.value("at"))) {
+      auto settings = settings_in(fmt::format(fmt::runtime(row.value("set")), fmt::arg("at", speed),
                                               fmt::arg("sockets", fmt::format("{:.4g}", sockets)),
                                               fmt::arg("interface", fmt::format("{:.4g}", interface))));
       if (!can_have(run.scenario.job, settings)) continue;
       const bool has_speeds = !row.value("at").empty();
       const std::string name{row.word(0)};
       const std::string words{row.word(1)};
-      causes.push_back(
-          {{has_speeds ? fmt::format("{}_{}", name, at) : name,
-            has_speeds ? fmt::format("{} at {:.0f} % of the speed", words, 100 * std::stod(std::string{at}))
-                       : words,
-            std::move(settings)},
-           decide,
-           weight == "rare"     ? rare
-           : weight == "seldom" ? seldom
-                                : 0,
-           {}});
+      causes.push_back({{has_speeds ? fmt::format("{}_{}", name, speed) : name,
+                         has_speeds ? fmt::format("{} at {:.0f} % of the speed", words,
+                                                  100 * std::stod(std::string{speed}))
+                                    : words,
+                         std::move(settings)},
+                        decide,
+                        weight == "rare"     ? rare
+                        : weight == "seldom" ? seldom
+                                             : 0,
+                        {}});
     }
   }
   return causes;

@@ -61,7 +61,7 @@ std::vector<Moment> moments_of_averages(Bars bars) {
 /// Times of steps that change as seldom as the moments allow: a string pulled taut between them.
 std::vector<double> taut_times(Bars bars, const std::vector<Moment>& moments) {
   std::vector<double> times(bars.size());
-  double at = 0;
+  double reached = 0;  // where the string is fixed so far, in seconds since the start
   double begin_middle = 0;
   for (std::size_t begin = 0; begin < bars.size();) {
     const auto steps = begin == 0 ? 0 : bars[begin - 1].steps;
@@ -73,8 +73,9 @@ std::vector<double> taut_times(Bars bars, const std::vector<Moment>& moments) {
     auto time = 0.0;
     for (auto i = begin;; ++i) {
       const bool is_last = i == bars.size();
-      const auto low = is_last ? (least + most) / 2 : (moments[i].earliest - at) / (bars[i].steps - steps);
-      const auto high = is_last ? low : (moments[i].latest - at) / (bars[i].steps - steps);
+      const auto low =
+          is_last ? (least + most) / 2 : (moments[i].earliest - reached) / (bars[i].steps - steps);
+      const auto high = is_last ? low : (moments[i].latest - reached) / (bars[i].steps - steps);
       if (is_last || low > most || high < least) {
         time = is_last ? low : low > most ? most : least;
         end = (is_last ? i - 1 : low > most ? of_most : of_least) + 1;
@@ -85,7 +86,7 @@ std::vector<double> taut_times(Bars bars, const std::vector<Moment>& moments) {
       least = std::max(least, low);
       most = std::min(most, high);
     }
-    at += time * (bars[end - 1].steps - steps);
+    reached += time * (bars[end - 1].steps - steps);
     // The string bends at the edge of what is possible; the middle is likelier.
     const auto middle = (moments[end - 1].earliest + moments[end - 1].latest) / 2;
     std::fill(times.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -118,12 +119,12 @@ std::optional<ProgressBar> progress_bar(std::string_view line) {
     const auto clock = line.substr(bracket + 2, line.find('<', bracket) - bracket - 2);
     if (!steps || clock.find(':') == std::string_view::npos) continue;
     ProgressBar bar{.steps = static_cast<double>(*steps)};
-    for (auto part = clock; !part.empty();) {
-      const auto colon = std::min(part.find(':'), part.size());
-      if (!is_digits(part.substr(0, colon))) return std::nullopt;
+    for (auto digits = clock; !digits.empty();) {
+      const auto colon = std::min(digits.find(':'), digits.size());
+      if (!is_digits(digits.substr(0, colon))) return std::nullopt;
       constexpr double next_unit = 60;
-      bar.elapsed = next_unit * bar.elapsed + leading_number(part.substr(0, colon)).value_or(0);
-      part.remove_prefix(std::min(colon + 1, part.size()));
+      bar.elapsed = next_unit * bar.elapsed + leading_number(digits.substr(0, colon)).value_or(0);
+      digits.remove_prefix(std::min(colon + 1, digits.size()));
     }
     return bar;
   }

@@ -105,9 +105,14 @@ bool read_tower(HuggingFaceModel& text, const SettingsFile& vision, std::string_
   const int patches = is_qwen ? std::min(usual_patches, std::max(1, text.sequence / 2) * join) : side * side;
   const bool is_llama = model_type.starts_with("qwen2_5");
   std::string windows;
-  if (model.settings.has("fullatt_block_indexes")) {
-    const int of_window = model.number("window_size", 112) / patch;
-    windows = fmt::format(", window: {}, full_attention_every: 8", of_window * of_window);
+  const auto* blocks = model.settings.find("fullatt_block_indexes");  // every n-th, as [7, 15, 23, 31]
+  const auto first = blocks != nullptr && !blocks->entries.empty()
+                         ? leading_number(blocks->entries.front().text)
+                         : std::nullopt;
+  if (first) {
+    const int side_of_window = model.number("window_size", 112) / patch;
+    windows =
+        fmt::format(", window: {}, full_attention_every: {}", side_of_window * side_of_window, *first + 1);
   }
   text.put(
       "tower",

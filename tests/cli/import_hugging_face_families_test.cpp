@@ -271,14 +271,14 @@ TEST_CASE("encoders of images are imported with the text", "[cli][import]") {
 
 TEST_CASE("sizes of an encoder of images that cannot be are refused", "[cli][import]") {
   const Desk desk;
-  const auto of = [&](const std::string& key, const std::string& sequence) {
+  const auto imported = [&](const std::string& key, const std::string& sequence) {
     return desk.import(R"("model_type": "llava", "text_config": {"model_type": "llama"}, "vision_config": {
       "hidden_size": 1024, "image_size": 336, "num_attention_heads": 16, "num_hidden_layers": 24, )" +
                            key + "}",
                        sequence);
   };
-  CHECK_THAT(of(R"("patch_size": 0)", "2048").errors, Contains("patch_size"));
-  CHECK_THAT(of(R"("patch_size": 14)", "256").errors,
+  CHECK_THAT(imported(R"("patch_size": 0)", "2048").errors, Contains("patch_size"));
+  CHECK_THAT(imported(R"("patch_size": 14)", "256").errors,
              Contains("576 patches are not at most 256 tokens of 1 patches each"));
 }
 

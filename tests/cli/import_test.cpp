@@ -102,8 +102,7 @@ TEST_CASE("a wrong import is refused and leaves no file", "[cli][import]") {
       {{"kineto", "nope.json", "-o", "x.yaml"}, "nope.json: error: there is no such file\n"},
       {{"kineto", "cut.json", "-o", "x.yaml"},
        "cut.json:1:18: error: the file is cut here, before the end of the first whole step\n  hint: copy it "
-       "again, or "
-       "record it again\n"},
+       "again, or record it again\n"},
       {{"kineto", "trace.json", "-o", "x.json"},
        "error: '--out x.json' does not end in .yaml\n  hint: models are YAML files\n"},
       {{"kineto", "trace.json", "other.json", "-o", "x.yaml"},

@@ -9,20 +9,13 @@
 #include "observe/diagnose/diagnose.hpp"
 #include "sim/base/random.hpp"
 #include "sim/config/config.hpp"
+#include "tests/support/diagnosis_basis.hpp"
 
 using namespace gradway;
 using Catch::Matchers::Contains;
+using test::basis_on;
 
 namespace {
-
-const DataPath data{{GRADWAY_SOURCE_DIR}};
-
-DiagnosisBasis basis_on(const std::string& name, int gpus) {
-  DiagnosisBasis basis;
-  basis.platform_name = name;
-  basis.platform = load_platform(name, gpus, data, &basis.calibration);
-  return basis;
-}
 
 /// Factor on the durations of kernels that makes launches take longer than they.
 constexpr double launch_bound = 0.01;

@@ -8,19 +8,12 @@
 #include "observe/diagnose/diagnose.hpp"
 #include "readers/kineto/read/read_trace.hpp"
 #include "sim/config/config.hpp"
+#include "tests/support/diagnosis_basis.hpp"
 
 using namespace gradway;
+using test::basis_on;
 
 namespace {
-
-const DataPath data{{GRADWAY_SOURCE_DIR}};
-
-DiagnosisBasis basis_on(const std::string& name, int gpus) {
-  DiagnosisBasis basis;
-  basis.platform_name = name;
-  basis.platform = load_platform(name, gpus, data, &basis.calibration);
-  return basis;
-}
 
 std::string file_of(const std::string& name, int rank) {
   return fmt::format("{}/tests/observe/data/diagnose/{}-r{}.json.gz", GRADWAY_SOURCE_DIR, name, rank);

@@ -116,8 +116,7 @@ std::vector<Problem> check_trace(Trace& trace, const Where& file) {
   if (!trace.distributed.empty())
     add(fmt::format("the trace is of distributed training: it has {}", trace.distributed),
         "record the same model on one GPU, or under DDP or FSDP alone, which gradway takes out; for tensor "
-        "and "
-        "pipeline parallelism describe the model by its shape (gradway import hf) and set 'parallel'");
+        "and pipeline parallelism describe the model by its shape (gradway import hf) and set 'parallel'");
   const bool is_of_one = trace.devices.size() <= 1 && trace.processes.size() <= 1;
   if (is_of_one) check_streams(trace, streams_of(trace), file, problems);
   if (!trace.activities.empty() && std::ranges::none_of(trace.activities, [](const auto& activity) {

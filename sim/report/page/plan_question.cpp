@@ -93,7 +93,6 @@ void write_plan_layout(std::ostream& out, const LayoutOnCluster& planned, std::s
   Json answer{{"layout", std::move(layout)}, {"words", describe_briefly(scenario.job)}};
   answer.update(figures_json(chosen, {"step_time_s", "interval", "tokens_per_s_per_gpu", "mfu",
                                       "memory_needed_bytes", "memory_verdict"}));
-  answer["has_all_ranks"] = planned.search.has_all_ranks;
   answer["search"] = search_json(planned, version);
   out << serialized(answer);
 }

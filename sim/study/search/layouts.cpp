@@ -275,12 +275,13 @@ LayoutSearchResult search_layouts(const Scenario& written, int global_batch, con
   check_can_be_cut(written);
   std::optional<Job> as_written;
   if (std::lround(written.job.samples()) == global_batch) as_written = written.job;
-  if (effort.prefers_data_parallel) {
+  if (effort.data_parallel_only) {
     auto candidates = candidate_layouts(written, global_batch, false);
     std::erase_if(candidates, [](const Job& job) { return job.layout.model_parallel_ranks() > 1; });
-    auto data_parallel = LayoutSearch{written, effort, options}.run(std::move(candidates), {});
-    data_parallel.has_all_ranks = false;
-    if (!data_parallel.ranked.empty() && data_parallel.ranked.front().surely_fits()) return data_parallel;
+    auto result = LayoutSearch{written, effort, options}.run(std::move(candidates), {});
+    if (result.ranked.empty() || !result.ranked.front().surely_fits())
+      refuse("no layout without model-parallel ranks certainly fits", "search all layouts");
+    return result;
   }
   LayoutSearchResult result;
   for (const bool beyond_nodes : {false, true}) {

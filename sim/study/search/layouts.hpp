@@ -18,8 +18,6 @@ struct LayoutSearchResult : TriedCandidates {
   std::size_t candidates = 0;       ///< that the rules allow
   std::size_t slower = 0;           ///< not simulated to the end, because their lower bound is too slow
 
-  bool has_all_ranks = true;  ///< candidates with model-parallel ranks were among them
-
   std::optional<Job> written{};  ///< the job of the scenario, if it is among those that were tried
 
   bool is_written(std::size_t ranked_index) const;

@@ -26,9 +26,8 @@ struct SearchEffort {
   bool only_surely_fitting = false;  ///< unless none certainly fits
   /// Layouts with other numbers of chunks and with repeated shards are tried for the fastest only.
   bool has_variants_last = false;
-  /// The fastest layout without model-parallel ranks that certainly fits is enough.
-  bool prefers_data_parallel = false;
-  bool tries_other_keys = true;  ///< keys that are not searched, on the fastest layout
+  bool data_parallel_only = false;  ///< layouts without model-parallel ranks, which must certainly fit
+  bool tries_other_keys = true;     ///< keys that are not searched, on the fastest layout
 };
 
 /// Finds the `best` layouts with the least step time, and the fastest that certainly fits: those that
@@ -50,11 +49,11 @@ constexpr SearchEffort quick_search() {
           .tries_other_keys = false};
 }
 
-/// Finds a layout without model-parallel ranks that certainly fits, in a tenth of that time, if there is one.
+/// Finds a layout without model-parallel ranks that certainly fits in a tenth of that time, or none.
 constexpr SearchEffort first_look() {
   auto effort = quick_search();
   effort.refined = 0;
-  effort.prefers_data_parallel = true;
+  effort.data_parallel_only = true;
   return effort;
 }
 

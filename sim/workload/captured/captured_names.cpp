@@ -72,9 +72,9 @@ bool is_among(const std::array<std::string_view, size>& names, std::string_view 
 
 /// @pre the words begin and end with a line break
 bool is_word_of(std::string_view words, std::string_view word) {
-  const auto is_end = [&](std::size_t at) { return words[at] == ' ' || words[at] == '\n'; };
-  for (auto at = words.find(word); at != std::string_view::npos; at = words.find(word, at + 1))
-    if (is_end(at - 1) && is_end(at + word.size())) return !word.empty();
+  const auto is_space = [&](std::size_t index) { return words[index] == ' ' || words[index] == '\n'; };
+  for (auto begin = words.find(word); begin != std::string_view::npos; begin = words.find(word, begin + 1))
+    if (is_space(begin - 1) && is_space(begin + word.size())) return !word.empty();
   return false;
 }
 

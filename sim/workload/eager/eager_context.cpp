@@ -2,12 +2,28 @@
 // Keys and values of all ranks of context parallelism: exchanges, and memory of attention by parts.
 #include <algorithm>
 #include <initializer_list>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "sim/workload/eager/eager.hpp"
 
 namespace gradway {
+
+namespace {
+
+/// Temporary bytes of PyTorch's attention by parts in both passes. Forward: the merged output, the part's
+/// output in 16 bits and in fp32, their difference, and that times a factor. Backward: the gradient of
+/// queries before and after an addition, with the part's; those of keys and values of the part in 16 bits,
+/// and in fp32 as received, as added and as sent.
+/// @param there keys and values of other ranks, and the buffer that is sent
+/// @source as of `attend_by_parts_of_pytorch`
+std::pair<double, double> temporaries_of_parts(double there, double kv, double queries) {
+  constexpr double wide = 2;  // fp32 tensors in units of their 16-bit size
+  return {there + (4 * wide + 1) * queries, there + (2 * wide + 1) * queries + (3 * wide + 1) * kv};
+}
+
+}  // namespace
 
 /// Bytes of a rank's keys, and of its keys and values.
 std::pair<Bytes, Bytes> Eager::keys_and_values(const Attention& shape, Number number) const {
@@ -36,10 +52,6 @@ void Eager::gather_keys(Bytes keys, Bytes kv) {
 /// fp32, out of place; the gradients of keys and values, in fp32 as well, go around a ring in both methods.
 /// Ranks wait for each other, so each step has the kernels of a rank that computes all queries with half of
 /// the part's keys. torch.compile fuses the operations between attention and exchanges.
-///
-/// Temporary memory, forward: the merged output, the part's output in 16 bits and in fp32, their difference,
-/// and that times a factor. Backward: the gradient of queries before and after an addition, with the part's;
-/// those of keys and values of the part in 16 bits, and in fp32 as received, as added and as sent.
 /// @source torch/distributed/tensor/experimental/_context_parallel/_attention.py, PyTorch 2.10:
 /// _SDPAMerger._merge_one, _templated_ring_attention, _templated_ring_attention_backward
 void Eager::attend_by_parts_of_pytorch(const Attention& shape, Number number, const FusedAttention& fused) {
@@ -55,8 +67,9 @@ void Eager::attend_by_parts_of_pytorch(const Attention& shape, Number number, co
   const auto issue = [&](std::vector<Operation>& pass, std::initializer_list<Operation> operations) {
     pass.insert(pass.end(), operations);
   };
-  const auto send = [&](std::vector<Exchange>& exchanges, CollectiveKind kind, Bytes bytes, std::size_t at) {
-    exchanges.push_back({kind, bytes, at, at, RankGroup::context});
+  const auto send = [&](std::vector<Exchange>& exchanges, CollectiveKind kind, Bytes bytes,
+                        std::size_t operation) {
+    exchanges.push_back({kind, bytes, operation, operation, RankGroup::context});
   };
   // Waits for keys and values of the step, copies them into one buffer and sends them.
   const auto send_on = [&](std::vector<Operation>& pass, std::vector<Exchange>& exchanges, int step) {
@@ -76,7 +89,7 @@ void Eager::attend_by_parts_of_pytorch(const Attention& shape, Number number, co
     if (!is_compiled) issue(*pass, {stream("permute", number, keys)});  // contiguous keys and values
   if (!is_compiled) issue(node.backward, {stream("zero", Number::fp32, queries + keys)});
 
-  std::vector<Exchange> of_gradients;
+  std::vector<Exchange> gradient_exchanges;
   for (int step = 0; step < ranks; ++step) {
     const auto samples = step == 0 ? batch : batch / 2;
     const bool is_causal = step == 0 && shape.causal;
@@ -97,7 +110,7 @@ void Eager::attend_by_parts_of_pytorch(const Attention& shape, Number number, co
 
     send_on(node.backward, node.backward_exchanges, step);
     issue(node.backward, {fused("backward", samples, d(shape.tokens), is_causal)});
-    if (step > 0) of_gradients.back().until = node.backward.size();
+    if (step > 0) gradient_exchanges.back().until = node.backward.size();
     if (step == 0 || is_compiled) {
       issue(node.backward, {mixed(keys)});
     } else {  // adds to half of them and joins the halves
@@ -105,22 +118,22 @@ void Eager::attend_by_parts_of_pytorch(const Attention& shape, Number number, co
     }
     if (!is_compiled)
       issue(node.backward, {stream("copy", Number::fp32, keys)});  // into the buffer that is sent
-    send(of_gradients, CollectiveKind::send_recv, kv / bytes_of(number) * fp32_bytes, node.backward.size());
+    send(gradient_exchanges, CollectiveKind::send_recv, kv / bytes_of(number) * fp32_bytes,
+         node.backward.size());
     issue(node.backward, {mixed(queries)});
   }
-  of_gradients.back().until = node.backward.size();
+  gradient_exchanges.back().until = node.backward.size();
   for (const auto elements : {queries, keys}) {
     if (!is_compiled) issue(node.forward, {stream("cast_to_16", Number::fp32, elements)});
     issue(node.backward, {stream("cast_to_16", Number::fp32, elements)});
   }
-  node.backward_exchanges.insert(node.backward_exchanges.end(), of_gradients.begin(), of_gradients.end());
+  node.backward_exchanges.insert(node.backward_exchanges.end(), gradient_exchanges.begin(),
+                                 gradient_exchanges.end());
   std::ranges::stable_sort(node.backward_exchanges, {}, &Exchange::at);
 
-  constexpr double wide = 2;                               // fp32 tensors in units of their 16-bit size
-  const auto there = gathers ? kv * (ranks + 1) : 3 * kv;  // of other ranks, and the buffer that is sent
-  const auto query_bytes = queries * bytes_of(number);
-  node.temporary = there.value() + (4 * wide + 1) * query_bytes;
-  node.temporary_backward = there.value() + (2 * wide + 1) * query_bytes + (3 * wide + 1) * kv.value();
+  const auto there = gathers ? kv * (ranks + 1) : 3 * kv;
+  std::tie(node.temporary, node.temporary_backward) =
+      temporaries_of_parts(there.value(), kv.value(), queries * bytes_of(number));
 }
 
 }  // namespace gradway

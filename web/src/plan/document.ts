@@ -69,8 +69,6 @@ export interface FoundLayout {
   mfu: Maybe;
   memory_needed_bytes: number;
   memory_verdict: string;
-  /** Layouts with model-parallel ranks were searched, too. */
-  has_all_ranks: boolean;
   /** The document of `gradway optimize --layout`; null: the model cannot be distributed. */
   search: { layouts: TriedLayout[] } | null;
 }
