@@ -279,7 +279,7 @@ TEST_CASE("sizes of an encoder of images that cannot be are refused", "[cli][imp
   };
   CHECK_THAT(imported(R"("patch_size": 0)", "2048").errors, Contains("patch_size"));
   CHECK_THAT(imported(R"("patch_size": 14)", "256").errors,
-             Contains("576 patches are not at most 256 tokens of 1 patches each"));
+             Contains("576 patches become 576 tokens, more than the 256 of a sample"));
 }
 
 TEST_CASE("a key with one value per layer is that value", "[cli][import]") {

@@ -104,9 +104,13 @@ void check_tower(Reader& file, const DecoderShape& shape) {
   if (tower.hidden % tower.heads != 0)
     refuse(fmt::format("{} heads do not divide hidden {} of the tower", tower.heads, tower.hidden),
            "write the numbers of the model's vision_config");
-  if (tower.patches % tower.join != 0 || tower.patches / tower.join > shape.sequence)
-    refuse(fmt::format("{} patches are not at most {} tokens of {} patches each", tower.patches,
-                       shape.sequence, tower.join),
+  if (tower.patches % tower.join != 0)
+    refuse(fmt::format("{} patches of which {} become one token (join) leave a remainder", tower.patches,
+                       tower.join),
+           "the patches of all images of a sample count");
+  else if (tower.patches / tower.join > shape.sequence)
+    refuse(fmt::format("{} patches become {} tokens, more than the {} of a sample", tower.patches,
+                       tower.patches / tower.join, shape.sequence),
            "the tokens of images are part of 'sequence'");
 }
 
