@@ -2,6 +2,7 @@
 #include "sim/plan/plan.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -132,26 +133,18 @@ Bytes tied_bytes(const Model& model) {
 }
 
 /// The model as its layout divides it.
-struct DividedModel {
-  DividedModel(const Scenario& scenario, const ComputeCosts& costs)
-      : pipeline{pipeline_of(scenario.job.layout)} {
-    whole = scenario.model;
-    if (!costs.of_rank.empty()) whole.layers = costs.of_rank;
-    if (pipeline.rank_of(pipeline.stages() - 1) != 0) tied = tied_bytes(whole);
-    whole = with_tied_copies(whole, pipeline);
-  }
-
-  Pipeline pipeline;
-  Model whole;
-  Bytes tied{};  ///< gradients that the first and the last rank of the pipeline exchange
-};
+StagedModel staged_model(const Scenario& scenario, const ComputeCosts& costs) {
+  auto model = scenario.model;
+  if (!costs.of_rank.empty()) model.layers = costs.of_rank;
+  auto pipeline = pipeline_of(scenario.job.layout);
+  return {with_tied_copies(std::move(model), pipeline), std::move(pipeline)};
+}
 
 /// By stage: size of the output of its last layer.
-std::vector<Bytes> messages_of(const Model& model, const ComputeCosts& costs, const Pipeline& pipeline) {
-  std::vector<Bytes> messages(static_cast<std::size_t>(pipeline.stages()));
-  const auto of_layer = stages_of_layers(model, pipeline);
-  for (std::size_t i = 0; i < of_layer.size(); ++i)
-    messages[static_cast<std::size_t>(of_layer[i])] = costs.outputs[i];
+std::vector<Bytes> messages_of(const StagedModel& model, const ComputeCosts& costs) {
+  std::vector<Bytes> messages(static_cast<std::size_t>(model.pipeline().stages()));
+  for (std::size_t i = 0; i < model.stages().size(); ++i)
+    messages[static_cast<std::size_t>(model.stages()[i])] = costs.outputs[i];
   return messages;
 }
 
@@ -173,11 +166,14 @@ struct StagePrograms {
 StagePrograms stage_programs(const Scenario& scenario, const ComputeCosts& costs,
                              std::vector<std::vector<MemoryMoment>>* memory = nullptr) {
   const auto& layout = scenario.job.layout;
-  const DividedModel divided{scenario, costs};
-  const auto& [pipeline, whole_model, tied] = divided;
-  StagePrograms stages{.tied = tied};
+  const auto staged = staged_model(scenario, costs);
+  const auto& pipeline = staged.pipeline();
+  const auto& whole_model = staged.model();
+  StagePrograms stages;
+  if (pipeline.rank_of(pipeline.stages() - 1) != 0) stages.tied = tied_bytes(whole_model);
   ModelTasks tasks;
-  const auto messages = messages_of(whole_model, costs, pipeline);
+  const auto blocks = blocks_of(scenario.model);
+  const auto messages = messages_of(staged, costs);
   const bool plans_messages = scenario.job.framework == Framework::pytorch && layout.chunks > 1 &&
                               layout.messages == Messages::planned;
   auto receives = plans_messages ? planned_receives(pipeline, scenario.job.accumulate)
@@ -185,10 +181,11 @@ StagePrograms stage_programs(const Scenario& scenario, const ComputeCosts& costs
   for (int rank = 0; rank < pipeline.ranks; ++rank) {
     RankPart rank_part{.rank = rank,
                        .whole = &whole_model,
+                       .blocks = &blocks,
                        .tasks = &tasks,
-                       .part = part_of(whole_model, pipeline, rank),
+                       .part = staged.part_of(rank),
                        .messages = messages,
-                       .tied = tied,
+                       .tied = stages.tied,
                        .receives = std::move(receives[static_cast<std::size_t>(rank)])};
     const RankScenario of_rank{scenario, rank_part.part.model};
     const auto sync = make_stage_sync(of_rank, whole_model, rank_part.part.layers);
@@ -254,14 +251,14 @@ std::vector<MemoryUse> memory_of_ranks(const Scenario& scenario, const ComputeCo
   const auto& job = scenario.job;
   if (!job.layout.is_model_parallel()) return {memory_use(scenario, costs.memory, *make_sync(scenario))};
   std::vector<MemoryUse> of_programs;
-  const DividedModel divided{scenario, costs};
-  const auto& [pipeline, whole_model, tied] = divided;
+  const auto staged = staged_model(scenario, costs);
+  const auto& pipeline = staged.pipeline();
   for (int rank = 0; rank < pipeline.ranks; ++rank) {
-    const auto part = part_of(whole_model, pipeline, rank);
+    const auto part = staged.part_of(rank);
     const RankScenario of_rank{scenario, part.model};
     const auto turns = passes_of_rank(pipeline, rank, job.accumulate);
     of_programs.push_back(memory_use(of_rank, memory_of_passes(costs.memory, part, turns),
-                                     *make_stage_sync(of_rank, whole_model, part.layers)));
+                                     *make_stage_sync(of_rank, staged.model(), part.layers)));
   }
   return of_programs;
 }

@@ -40,9 +40,12 @@ RankPasses::RankPasses(const Scenario& scenario, const ComputeCosts& costs, cons
     : scenario_{scenario},
       part_{rank_part},
       rank_{rank_part ? RankScenario{scenario, rank_part->part.model} : RankScenario{scenario}},
-      blocks_{rank_part || (needs_blocks(scenario.job) && sync.blocks() == nullptr)
-                  ? std::optional{blocks_of(scenario.model)}
-                  : std::nullopt},
+      own_blocks_{!rank_part && needs_blocks(scenario.job) && sync.blocks() == nullptr
+                      ? std::optional{blocks_of(scenario.model)}
+                      : std::nullopt},
+      blocks_{rank_part     ? rank_part->blocks
+              : own_blocks_ ? &*own_blocks_
+                            : nullptr},
       model_{rank_part ? *rank_part->tasks : own_tasks_},
       turns_{passes_of_rank(pipeline_of(scenario.job.layout), rank_part ? rank_part->rank : 0,
                             scenario.job.accumulate)} {
@@ -59,7 +62,7 @@ RankPasses::RankPasses(const Scenario& scenario, const ComputeCosts& costs, cons
 
 void RankPasses::make_tasks(const ComputeCosts& costs, const Sync& sync) {
   const auto whole = part_ ? RankScenario{scenario_, *part_->whole} : rank_;
-  model_ = model_tasks(whole, costs, pause_of(costs, sync), blocks_ ? &*blocks_ : sync.blocks());
+  model_ = model_tasks(whole, costs, pause_of(costs, sync), blocks_ ? blocks_ : sync.blocks());
   // torch.compile's graphs end where FSDP gathers the next block.
   const bool by_block = scenario_.job.cuda_graphs == CudaGraphs::layers || sync.blocks() != nullptr;
   if (captures_passes(scenario_.job.cuda_graphs)) capture_layers(model_, whole, costs, by_block);

@@ -68,7 +68,8 @@ class RankPasses {
   const Scenario& scenario_;
   const RankPart* part_;
   RankScenario rank_;
-  std::optional<Blocks> blocks_;  ///< of the whole model, if they are needed and the strategy has none
+  std::optional<Blocks> own_blocks_;  ///< of a rank that holds the whole model, likewise
+  const Blocks* blocks_;  ///< of the whole model, if they are needed and the strategy has none; or null
   std::vector<std::int32_t> block_of_rank_;  ///< by block of the whole model: block number within the rank
   ModelTasks own_tasks_;                     ///< of a rank that holds the whole model
   ModelTasks& model_;

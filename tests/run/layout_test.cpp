@@ -167,11 +167,12 @@ TEST_CASE("ranks differ first in the axis that comes first", "[layout]") {
 TEST_CASE("stages hold the model once, and those at its ends hold fewer blocks", "[layout]") {
   const Pipeline pipeline{Schedule::one_f_one_b, 6, 1};
   const auto model = llama({{"job.gpus", "6"}, {"parallel.pipeline", "6"}, {"job.accumulate", "6"}}).model;
+  const StagedModel staged{model, pipeline};
   std::vector<int> of_stage(6, 0);
   std::int64_t parameters = 0;
   std::set<std::string> names;
   for (int rank = 0; rank < 6; ++rank) {
-    const auto part = part_of(model, pipeline, rank);
+    const auto part = staged.part_of(rank);
     parameters += part.model.parameter_count();
     for (const auto& layer : part.model.layers) {
       CHECK(names.insert(layer.name).second);

@@ -18,9 +18,10 @@ std::vector<RankGroup> groups_inside(const Layout& layout);
 
 /// The model part of a rank: some of the layers, or a shard of each layer.
 struct RankPart {
-  int rank = 0;                  ///< pipeline rank
-  const Model* whole = nullptr;  ///< see `with_tied_copies`
-  ModelTasks* tasks = nullptr;   ///< of the whole model, for all ranks; empty until the first one makes them
+  int rank = 0;                    ///< pipeline rank
+  const Model* whole = nullptr;    ///< see `with_tied_copies`
+  const Blocks* blocks = nullptr;  ///< of the whole model
+  ModelTasks* tasks = nullptr;  ///< of the whole model, for all ranks; empty until the first one makes them
   ModelShard part;
   std::vector<Bytes> messages{};  ///< by stage: activations of a micro-batch that it sends on
   Bytes tied{};                   ///< gradients of parameters shared by the first and the last rank

@@ -56,6 +56,12 @@ FsdpSync::FsdpSync(const RankScenario& scenario)
     replicas_slot_ = add_partition("replicas", [shards](int rank) { return rank % shards; });
   if (const auto few = resharded_over(0); few > Fsdp::kept)
     fewer_slot_ = add_partition("resharded", [few](int rank) { return rank / few; });
+  const auto root = groups_.root();
+  if (resharded_over(root) == Fsdp::kept) always_gathered_ = gathered(root);
+  for (std::size_t g = 0; g < root; ++g) {
+    if (const auto over = resharded_over(g); over != Fsdp::over_all) always_gathered_ += gathered(g) / over;
+    largest_gather_ = std::max(largest_gather_, gathered(g));
+  }
 }
 
 /// @return `Fsdp::over_all`, `Fsdp::kept`, or the number of ranks that keep a whole copy after the forward
@@ -408,12 +414,7 @@ Bytes FsdpSync::largest_reduction() const {
 /// whose gradients are made, the gather of the next group and the reduction of the previous one.
 std::optional<HeldMemory> FsdpSync::held(const StepMoment& moment) const {
   const auto root = groups_.root();
-  const bool keeps_root = resharded_over(root) == Fsdp::kept;
-  HeldMemory held;
-  Bytes stays = keeps_root ? gathered(root) : 0_B;
-  for (std::size_t g = 0; g < root; ++g)
-    if (const auto over = resharded_over(g); over != Fsdp::over_all) stays += gathered(g) / over;
-  held.gathered = stays;
+  HeldMemory held{.gathered = always_gathered_};
   if (is_megatron_) return held_by_megatron(moment, held);
   if (is_pipelined_ || (settings_.no_sync && micro_batches_ > 1))
     held.gradients = Bytes{reduced_width_ * groups_.all_padded()};  // whole, from the first micro-step on
@@ -424,12 +425,10 @@ std::optional<HeldMemory> FsdpSync::held(const StepMoment& moment) const {
     return held;
   }
   if (moment.is_loss) return held;
-  Bytes largest{};
-  for (std::size_t g = 0; g < root; ++g) largest = std::max(largest, gathered(g));
-  if (!keeps_root) held.gathered += gathered(root);
+  if (resharded_over(root) != Fsdp::kept) held.gathered += gathered(root);
   if (moment.is_forward) {
-    held.gathered += 3 * largest;
-    held.of_others = 2 * largest;
+    held.gathered += 3 * largest_gather_;
+    held.of_others = 2 * largest_gather_;
     return held;
   }
   const auto made = groups_.made(moment.ready);

@@ -103,6 +103,8 @@ class FsdpSync final : public Sync {
   double gathered_width_;
   double gradient_width_;  ///< bytes per gradient element made by the backward pass
   double reduced_width_;
+  Bytes always_gathered_{};            ///< what stays whole between a group's passes
+  Bytes largest_gather_{};             ///< of all groups but the root
   std::vector<Partition> partitions_;  ///< by slot
   Slot shards_slot_{};
   Slot replicas_slot_{};

@@ -72,6 +72,7 @@ WrappedModel::WrappedModel(const Model& model, const Wrap& wrap, int over, bool 
     if (model_layer.takes_fp8 && !model_layer.is_of_experts && parameter.shape.size() > 1)
       group.in_fp8 += padded_elements(parameter, over);
   }
+  add_up_padded();
 }
 
 WrappedModel WrappedModel::flat(const Model& model, const Wrap& wrap, int over, double width) {
@@ -80,6 +81,7 @@ WrappedModel WrappedModel::flat(const Model& model, const Wrap& wrap, int over, 
     const auto frozen = std::exchange(group.frozen, 0_B).value() / width;
     group.padded = std::ceil((group.elements + frozen) / over) * over;
   }
+  wrapped.add_up_padded();
   return wrapped;
 }
 
@@ -112,16 +114,10 @@ std::vector<double> WrappedModel::made(double share) const {
   return made;
 }
 
-double WrappedModel::largest_padded() const {
-  double largest = 0;
-  for (std::size_t i = 0; i < root(); ++i) largest = std::max(largest, groups_[i].padded);
-  return largest;
-}
-
-double WrappedModel::all_padded() const {
-  double elements = 0;
-  for (const auto& group : groups_) elements += group.padded;
-  return elements;
+void WrappedModel::add_up_padded() {
+  largest_padded_ = all_padded_ = 0;
+  for (std::size_t i = 0; i < root(); ++i) largest_padded_ = std::max(largest_padded_, groups_[i].padded);
+  for (const auto& group : groups_) all_padded_ += group.padded;
 }
 
 Bytes WrappedModel::frozen() const {

@@ -64,8 +64,8 @@ class WrappedModel {
   /// By group: its gradient elements that are ready when this share of the whole model's are.
   std::vector<double> made(double share) const;
   /// The largest group except the root.
-  double largest_padded() const;
-  double all_padded() const;
+  double largest_padded() const { return largest_padded_; }
+  double all_padded() const { return all_padded_; }
   /// Over all groups.
   Bytes frozen() const;
   /// The largest parameter of the model. @param width bytes per trained element
@@ -75,6 +75,7 @@ class WrappedModel {
 
  private:
   std::optional<std::size_t> group_of(Module module) const;
+  void add_up_padded();
   std::vector<std::pair<double, std::size_t>>
       in_order_;  ///< gradients in the order in which they become ready: elements, group
 
@@ -82,6 +83,8 @@ class WrappedModel {
   Blocks blocks_;
   int together_;
   std::vector<ShardedGroup> groups_;
+  double largest_padded_ = 0;
+  double all_padded_ = 0;
 };
 
 }  // namespace gradway

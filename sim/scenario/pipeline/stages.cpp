@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "sim/base/contract.hpp"
 #include "sim/workload/blocks.hpp"
@@ -73,27 +74,32 @@ std::vector<StageHop> hops_of(const Pipeline& pipeline) {
   return {hops.begin(), hops.end()};
 }
 
-ModelShard part_of(const Model& model, const Pipeline& pipeline, int rank) {
-  const auto stages = stages_of_layers(model, pipeline);
+StagedModel::StagedModel(Model model, Pipeline pipeline) : pipeline_{std::move(pipeline)} {
+  auto layers = std::exchange(model.layers, {});
+  without_layers_ = model;
+  model_ = std::move(model);
+  model_.layers = std::move(layers);
+  stages_ = stages_of_layers(model_, pipeline_);
+}
+
+ModelShard StagedModel::part_of(int rank) const {
   ModelShard shard;
-  shard.model = model;
-  shard.model.layers.clear();
-  for (std::size_t layer = 0; layer < stages.size(); ++layer) {
-    const bool is_here = pipeline.rank_of(stages[layer]) == rank;
-    shard.chunk.push_back(is_here ? pipeline.chunk_of(stages[layer]) : ModelShard::none);
+  shard.model = without_layers_;
+  for (std::size_t layer = 0; layer < stages_.size(); ++layer) {
+    const bool is_here = pipeline_.rank_of(stages_[layer]) == rank;
+    shard.chunk.push_back(is_here ? pipeline_.chunk_of(stages_[layer]) : ModelShard::none);
     shard.place.push_back(is_here ? static_cast<std::int32_t>(shard.layers.size()) : ModelShard::none);
     if (!is_here) continue;
     shard.layers.push_back(static_cast<std::int32_t>(layer));
-    shard.model.layers.push_back(model.layers[layer]);
+    shard.model.layers.push_back(model_.layers[layer]);
   }
   return shard;
 }
 
-Model with_tied_copies(const Model& model, const Pipeline& pipeline) {
-  auto copy = model;
+Model with_tied_copies(Model model, const Pipeline& pipeline) {
   const auto last = pipeline.rank_of(pipeline.stages() - 1);
   const bool trains_all = model.frozen_count() == 0;
-  for (auto& layer : copy.layers) {
+  for (auto& layer : model.layers) {
     if (!layer.tied || last == 0) continue;
     if (trains_all) {
       layer.parameters.push_back(*layer.tied);
@@ -101,7 +107,7 @@ Model with_tied_copies(const Model& model, const Pipeline& pipeline) {
       layer.frozen.push_back({*layer.tied});
     }
   }
-  return copy;
+  return model;
 }
 
 StepMemory memory_of_passes(const StepMemory& whole_memory, const ModelShard& shard,

@@ -42,11 +42,27 @@ struct ModelShard {
   static constexpr std::int32_t none = -1;
 };
 
-/// @param model the model with its tied parameters on both ends
-ModelShard part_of(const Model& model, const Pipeline& pipeline, int rank);
-
 /// The model as a pipeline holds it: the output layer has its own copy of a tied embedding.
-Model with_tied_copies(const Model& model, const Pipeline& pipeline);
+Model with_tied_copies(Model model, const Pipeline& pipeline);
+
+/// A model and how a pipeline divides it.
+class StagedModel {
+ public:
+  /// @param model with its tied parameters on both ends
+  StagedModel(Model model, Pipeline pipeline);
+
+  const Pipeline& pipeline() const { return pipeline_; }
+  const Model& model() const { return model_; }
+  /// The stage of each layer.
+  const std::vector<int>& stages() const { return stages_; }
+  ModelShard part_of(int rank) const;
+
+ private:
+  Pipeline pipeline_;
+  Model model_;
+  Model without_layers_;
+  std::vector<int> stages_;
+};
 
 /// Memory of a rank by turn: of the micro-batches in flight, and of the turn itself. @param whole_memory
 /// memory of one micro-batch through the whole model, by layer
