@@ -2,9 +2,16 @@
 #include "sim/study/search/layout_requirements.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <span>
+#include <vector>
 
+#include "sim/base/problem.hpp"
 #include "sim/compute/memory_range.hpp"
+#include "sim/lower/communicators.hpp"
+#include "sim/lower/step_collectives.hpp"
+#include "sim/nccl/alone_time.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/scenario/pipeline/schedule.hpp"
 #include "sim/scenario/pipeline/stages.hpp"
@@ -26,46 +33,129 @@ int planned_micro_batches(const Job& job) {
   return std::min(job.accumulate, least);
 }
 
-/// Kernels of both passes of all micro-batches. @param planned micro-batches in the program
-Seconds time_of_kernels(const Program& program, int planned, int micro_batches) {
-  const auto kernels = [&](std::size_t first, std::size_t end) {
-    Seconds sum{};
-    for (auto i = first; i < end; ++i) {
-      const auto& task = program.tasks[i];
-      const auto* kernel = std::get_if<Kernel>(&task.work);
-      if (kernel != nullptr && (task.phase == Phase::forward || task.phase == Phase::backward))
-        sum += kernel->work;
+/// Tasks of a program in a row, of one direction of a micro-batch.
+struct TasksOfPass {
+  std::size_t first = 0;
+  std::size_t end = 0;
+  int micro_batch = 0;
+};
+
+bool is_of(const Task& task, Phase phase) {
+  return task.phase == phase && std::holds_alternative<Kernel>(task.work);
+}
+
+/// Those that a pipeline names; else the kernels of a micro-batch's passes with what is issued between them.
+std::vector<TasksOfPass> passes_of(const Program& program) {
+  std::vector<TasksOfPass> passes;
+  for (const auto& pass : program.passes) passes.push_back({pass.first, pass.end, pass.micro_batch});
+  if (!passes.empty()) return passes;
+  int micro_batches = 0;
+  auto last = Phase::optimizer;
+  for (std::size_t i = 0; i < program.tasks.size(); ++i) {
+    const auto& task = program.tasks[i];
+    if (!is_of(task, Phase::forward) && !is_of(task, Phase::backward)) continue;
+    if (task.phase == Phase::forward && last != Phase::forward) ++micro_batches;
+    if (task.phase != last) passes.push_back({.first = i, .micro_batch = micro_batches - 1});
+    passes.back().end = i + 1;
+    last = task.phase;
+  }
+  return passes;
+}
+
+/// Time of each call of a program that runs alone, without messages between stages: a lower bound of how long
+/// it takes. Empty: not known.
+using TimesAlone = std::map<Call, Seconds>;
+
+/// Both passes of all micro-batches on a rank that waits for no other.
+struct BusyTimes {
+  Seconds kernels{};
+  Seconds passes{};  ///< with the communication that their kernels wait for
+};
+
+/// Walks through the streams of a pass. What waits for nothing that its kernels do may have ended before it.
+Seconds time_of_pass(const Program& program, const TasksOfPass& pass, const TimesAlone& times_alone) {
+  std::vector<Seconds> stream_ends(program.streams.size());
+  std::vector<Seconds> ends;
+  Seconds compute{};
+  for (auto i = pass.first; i < pass.end; ++i) {
+    const auto& task = program.tasks[i];
+    auto end = stream_ends[task.stream.index()];
+    for (const auto before : task.after)
+      if (before.index() >= pass.first) end = std::max(end, ends[before.index() - pass.first]);
+    if (const auto* kernel = std::get_if<Kernel>(&task.work)) {
+      end += kernel->work;
+    } else if (const auto* call = std::get_if<Call>(&task.work); call != nullptr && end > Seconds{}) {
+      const auto known = times_alone.find(*call);
+      if (known != times_alone.end()) end += known->second;
     }
-    return sum;
-  };
-  if (program.passes.empty()) return kernels(0, program.tasks.size()) / planned * micro_batches;
-  Seconds sum{};
-  for (const auto& pass : program.passes) {
+    ends.push_back(end);
+    if (program.lane(task) != Lane::unordered) stream_ends[task.stream.index()] = end;
+    if (is_of(task, Phase::forward) || is_of(task, Phase::backward)) compute = std::max(compute, end);
+  }
+  return compute;
+}
+
+/// @param planned micro-batches in the program
+BusyTimes busy_times(const Program& program, int planned, int micro_batches, const TimesAlone& times_alone) {
+  BusyTimes sum;
+  for (const auto& pass : passes_of(program)) {
     const bool is_like_others = pass.micro_batch > 0 && pass.micro_batch + 1 < planned;
     const auto times = is_like_others ? (micro_batches - 2.0) / (planned - 2.0) : 1;
-    sum += kernels(pass.first, pass.end) * times;
+    for (auto i = pass.first; i < pass.end; ++i) {
+      const auto& task = program.tasks[i];
+      if (is_of(task, Phase::forward) || is_of(task, Phase::backward))
+        sum.kernels += std::get<Kernel>(task.work).work * times;
+    }
+    sum.passes += time_of_pass(program, pass, times_alone) * times;
   }
   return sum;
 }
 
-/// Lower bound of the step time, the larger of two bounds. One is the kernels of the slowest stage and the
-/// passes of a micro-batch through the stages before it, at full clocks, which GPUs that often wait have;
+/// Lower bound of the step time, the larger of two bounds. One is the passes of the slowest stage and those
+/// of a micro-batch through the stages before it, at full clocks, which GPUs that often wait have;
 /// separate passes for weight gradients fill the bubble. The other is the average of all stages' kernels at
 /// the clocks of GPUs that never wait, because waiting costs more than the higher clocks gain.
 /// @param planned micro-batches in the programs
+/// @param times_alone by program
 /// @param slowdown of passes on a GPU that never waits
-Seconds least_time(const std::vector<Program>& programs, const Job& job, int planned, double slowdown) {
+Seconds least_time(std::span<const Program> programs, const std::vector<TimesAlone>& times_alone,
+                   const Job& job, int planned, double slowdown) {
   const auto pipeline = pipeline_of(job.layout);
   Seconds least{};
   Seconds arrival{};
   Seconds of_all{};
-  for (const auto& program : programs) {
-    const auto busy = time_of_kernels(program, planned, job.accumulate);
-    of_all += busy;
-    least = std::max(least, arrival + busy);
-    if (!pipeline.splits_backward()) arrival += busy / job.accumulate / pipeline.chunks;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const auto busy = busy_times(programs[i], planned, job.accumulate, times_alone[i]);
+    of_all += busy.kernels;
+    least = std::max(least, arrival + busy.passes);
+    if (!pipeline.splits_backward()) arrival += busy.passes / job.accumulate / pipeline.chunks;
   }
   return std::max(least, of_all / static_cast<double>(programs.size()) * slowdown);
+}
+
+/// By program of the ranks. None are known where NCCL refuses the layout, which its simulation reports.
+std::vector<TimesAlone> times_alone_of(const Workload& workload, const Scenario& scenario) {
+  std::vector<TimesAlone> by_program(workload.programs_of_ranks());
+  try {
+    const Communicators communicators{workload, scenario};
+    std::vector<bool> is_known(by_program.size());
+    for (const auto& actor : workload.actors) {
+      const auto program = actor.program.index();
+      if (program >= by_program.size() || is_known[program]) continue;
+      is_known[program] = true;
+      for (const auto& [slot, calls] : calls_of(workload.programs[program])) {
+        const auto group = actor.groups[slot.index];
+        if (workload.groups[group.index()].purpose == Purpose::pipeline) continue;
+        for (const auto& [kind, bytes] : calls)
+          for (const bool beside : {false, true})
+            by_program[program][{kind, bytes, slot, beside}] =
+                time_alone(communicators.of(group).lower(kind, bytes), scenario.platform);
+      }
+    }
+  } catch (const ConfigError&) {
+    by_program.assign(by_program.size(), {});
+  }
+  return by_program;
 }
 
 Seconds time_of_passes(const ComputeCosts& costs) {
@@ -103,18 +193,20 @@ const RequirementEstimator::Passes& RequirementEstimator::passes_of(const Job& j
 
 Requirements RequirementEstimator::estimate(const Job& job) const {
   const auto& passes = costs_.at(key_of(job));
+  const auto& gpu = scenario_.platform.gpu_models.front();
   auto scenario = scenario_;
   scenario.job = job;
-  scenario.job.accumulate = planned_micro_batches(job);
-  const auto programs = programs_of_ranks(scenario, passes.at_full_clocks);
-  Requirements required{.at_least =
-                            std::max(least_time(programs, job, scenario.job.accumulate, passes.slowdown),
-                                     passes.launches / job.layout.pipeline * job.accumulate)};
   scenario.job.accumulate = enough_micro_batches(job);
   const auto memory = memory_of_ranks(scenario, passes.at_full_clocks);
   const auto& most = *std::ranges::max_element(memory, {}, &MemoryUse::needed);
-  required.needs = most.needed();
-  required.surely_fits = surely_fits(scenario, most);
+  Requirements required{.needs = most.needed(), .surely_fits = surely_fits(scenario, most)};
+  if (!gpu.ideal && required.needs > gpu.memory) return required;
+  scenario.job.accumulate = planned_micro_batches(job);
+  const auto workload = plan(scenario, passes.at_full_clocks);
+  const std::span ranks{workload.programs.data(), workload.programs_of_ranks()};
+  required.at_least = std::max(
+      least_time(ranks, times_alone_of(workload, scenario), job, scenario.job.accumulate, passes.slowdown),
+      passes.launches / job.layout.pipeline * job.accumulate);
   return required;
 }
 
