@@ -23,10 +23,9 @@ namespace {
 // Activity at a moment of the step, by precedence; `kinds`: none. Collectives by purpose.
 enum Kind { optimizer, compute, collective, input = collective + purpose_words.size(), launch, kinds };
 
-/// Kind of an op that a program sees; `kinds` if it does not count.
+/// Kind of an op; `kinds` if it does not count. @pre the program sees it
 int kind_of(const Op& op, const View& view) {
   const auto& origin = op.origin;
-  if (!view.sees(origin)) return kinds;
   switch (origin.activity) {
     case Activity::kernel:
       return origin.phase == Phase::optimizer ? optimizer : compute;
@@ -55,29 +54,40 @@ std::vector<std::size_t> ops_within(Seconds from, Seconds to, const OpGraph& ops
   return indices;
 }
 
-/// A window of steps and its ops. What repeats in it counts as often as it happens.
+/// By program of the ranks: the view of its first actor.
+std::vector<View> views_of(const Workload& workload, const Folding& folding) {
+  std::vector<View> views;
+  for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i)
+    views.emplace_back(workload, folding, ProgramId{i});
+  return views;
+}
+
+/// A window of steps. What repeats in it counts as often as it happens.
 struct Observed {
   const StepWindow& window;
   const OpGraph& ops;
   const Timeline& timeline;
-  std::vector<std::size_t> within = ops_within(window.from, window.to, ops, timeline);
 
+  /// By view: its ops of the window.
+  std::vector<std::vector<std::size_t>> seen(const std::vector<View>& views) const {
+    return seen_by(views, ops, ops_within(window.from, window.to, ops, timeline));
+  }
   /// How often an op that starts at this date happens.
   int times(Seconds start) const { return 1 + (window.repeated.has(start) ? window.repeated.left_out : 0); }
 };
 
 /// Adds the parts of a program between two dates, multiplied by a number of repetitions.
-void add_parts(StepParts& parts, const View& view, const Observed& observed, Seconds from, Seconds to,
-               int times) {
-  const auto& [window, ops, timeline, within] = observed;
+/// @param seen its ops of the window
+void add_parts(StepParts& parts, const View& view, const std::vector<std::size_t>& seen,
+               const Observed& observed, Seconds from, Seconds to, int times) {
+  const auto& [window, ops, timeline] = observed;
   const auto mean = [&, steps = window.steps](Seconds time) { return time * times / steps; };
   std::vector<Interval> intervals;
-  intervals.reserve(within.size());
+  intervals.reserve(seen.size());
   std::vector<Interval> collectives;
-  for (const auto i : within) {
+  for (const auto i : seen) {
     if (timeline.end[i] <= from || timeline.start[i] >= to) continue;
-    if (view.sees(ops.op(OpId{i}).origin) && ends_take(ops, i, view.program()))
-      intervals.push_back({timeline.end[i - 1], timeline.end[i], input});
+    if (ends_take(ops, i, view.program())) intervals.push_back({timeline.end[i - 1], timeline.end[i], input});
     const auto kind = kind_of(ops.op(OpId{i}), view);
     if (kind == kinds) continue;
     intervals.push_back({timeline.start[i], timeline.end[i], kind});
@@ -98,12 +108,13 @@ void add_parts(StepParts& parts, const View& view, const Observed& observed, Sec
 }
 
 /// Mean parts of a program's steps.
-StepParts split_step(const View& view, const Observed& observed) {
+StepParts split_step(const View& view, const std::vector<std::size_t>& seen, const Observed& observed) {
   const auto& window = observed.window;
   const auto& repeated = window.repeated;
   StepParts parts;
-  add_parts(parts, view, observed, window.from, window.to, 1);
-  if (repeated.left_out > 0) add_parts(parts, view, observed, repeated.from, repeated.to, repeated.left_out);
+  add_parts(parts, view, seen, observed, window.from, window.to, 1);
+  if (repeated.left_out > 0)
+    add_parts(parts, view, seen, observed, repeated.from, repeated.to, repeated.left_out);
   return parts;
 }
 
@@ -166,7 +177,7 @@ void add_cost(Metrics& metrics, const Scenario& scenario) {
 Seconds latency_of_collectives(const StepWindow& window, const View& view, const OpGraph& ops,
                                const Timeline& timeline) {
   std::map<std::pair<std::uint16_t, std::int32_t>, Seconds> longest;  // by program and task of the call
-  const Observed observed{window, ops, timeline, {}};
+  const Observed observed{window, ops, timeline};
   const auto end_of_step = first_op_of(window.step + 1, ops);
   for (auto i = first_op_of(window.step, ops); i < end_of_step; ++i) {
     const auto& op = ops.op(OpId{i});
@@ -220,10 +231,10 @@ std::vector<MeasuredProgram> measure_programs(const Workload& workload, const Lo
                                               const Timeline& timeline, const StepWindow& window) {
   const Observed observed{window, lowered.ops, timeline};
   auto measured = measured_programs(workload, lowered.nccl);
-  for (std::size_t i = 0; i < measured.size(); ++i) {
-    const View view{workload, lowered.folding, ProgramId{i}};
-    measured[i].parts = split_step(view, observed);
-  }
+  const auto views = views_of(workload, lowered.folding);
+  const auto seen = observed.seen(views);
+  for (std::size_t i = 0; i < measured.size(); ++i)
+    measured[i].parts = split_step(views[i], seen[i], observed);
   return measured;
 }
 
@@ -231,11 +242,12 @@ std::vector<double> idle_fractions(const Workload& workload, const Lowered& lowe
                                    const StepWindow& window, Seconds at_most) {
   const Observed observed{window, lowered.ops, timeline};
   std::vector<double> shares;
-  for (std::size_t i = 0; i < workload.programs_of_ranks(); ++i) {
-    const View view{workload, lowered.folding, ProgramId{i}};
+  const auto views = views_of(workload, lowered.folding);
+  const auto seen = observed.seen(views);
+  for (std::size_t i = 0; i < views.size(); ++i) {
     std::vector<Interval> kernels;
-    for (const auto op : observed.within) {
-      const auto kind = kind_of(lowered.ops.op(OpId{op}), view);
+    for (const auto op : seen[i]) {
+      const auto kind = kind_of(lowered.ops.op(OpId{op}), views[i]);
       if (kind == optimizer || kind == compute) kernels.push_back({timeline.start[op], timeline.end[op], 0});
     }
     std::ranges::sort(kernels, {}, &Interval::start);

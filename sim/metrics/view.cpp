@@ -2,6 +2,7 @@
 #include "sim/metrics/view.hpp"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace gradway {
 namespace {
@@ -39,6 +40,32 @@ std::int32_t View::task_of(const Origin& origin, const MatchingCalls& calls) con
 bool View::sees(const Origin& origin) const {
   if (origin.actor != Origin::none) return origin.actor == actor_;
   return origin.task != Origin::none && std::ranges::find(groups_, origin.group) != groups_.end();
+}
+
+std::vector<std::vector<std::size_t>> seen_by(const std::vector<View>& views, const OpGraph& graph,
+                                              const std::vector<std::size_t>& ops) {
+  using Views = std::vector<std::size_t>;  // rising
+  const auto add = [](std::vector<Views>& lists, std::int32_t number, std::size_t view) {
+    const auto place = static_cast<std::size_t>(number);
+    if (lists.size() <= place) lists.resize(place + 1);
+    if (lists[place].empty() || lists[place].back() != view) lists[place].push_back(view);
+  };
+  std::vector<Views> by_actor, by_group;
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    add(by_actor, views[i].actor(), i);
+    for (const auto group : views[i].groups()) add(by_group, group, i);
+  }
+  std::vector<std::vector<std::size_t>> seen(views.size());
+  for (const auto op : ops) {
+    const auto& origin = graph.ops()[op].origin;
+    const bool is_of_actor = origin.actor != Origin::none;
+    if (!is_of_actor && (origin.task == Origin::none || origin.group == Origin::none)) continue;
+    const auto& lists = is_of_actor ? by_actor : by_group;
+    const auto place = static_cast<std::size_t>(is_of_actor ? origin.actor : origin.group);
+    if (place >= lists.size()) continue;
+    for (const auto view : lists[place]) seen[view].push_back(op);
+  }
+  return seen;
 }
 
 }  // namespace gradway

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "sim/graph/matching_calls.hpp"
-#include "sim/graph/origin.hpp"
+#include "sim/graph/op_graph.hpp"
 #include "sim/lower/folding.hpp"
 
 namespace gradway {
@@ -18,6 +18,10 @@ class View {
   View(const Workload& workload, const Folding& folding, ProgramId program);
 
   const Program& program() const { return program_; }
+  /// The actor, or its representative.
+  std::int32_t actor() const { return actor_; }
+  /// The groups, or their representatives, by slot.
+  const std::vector<std::int32_t>& groups() const { return groups_; }
   bool sees(const Origin& origin) const;
   /// The task of `program()` that an op belongs to. @pre it sees the op @param calls of the same workload
   std::int32_t task_of(const Origin& origin, const MatchingCalls& calls) const;
@@ -31,5 +35,9 @@ class View {
   std::int32_t actor_;
   std::vector<std::int32_t> groups_;  ///< by slot
 };
+
+/// By view: those of some ops that it sees, in the same order.
+std::vector<std::vector<std::size_t>> seen_by(const std::vector<View>& views, const OpGraph& graph,
+                                              const std::vector<std::size_t>& ops);
 
 }  // namespace gradway
