@@ -124,6 +124,9 @@ class CallTimes {
       if (origin.activity == Activity::kernel)
         kernels_.push_back({run.timeline.start[i], run.timeline.end[i], 0});
     }
+    std::ranges::stable_sort(kernels_, {}, &Interval::start);
+    for (const auto& kernel : kernels_)
+      ended_by_.push_back(ended_by_.empty() ? kernel.end : std::max(ended_by_.back(), kernel.end));
   }
 
   const Times& of(std::size_t task) const { return times_[task]; }
@@ -132,7 +135,11 @@ class CallTimes {
   Seconds exposed(std::size_t task) const {
     const auto& times = times_[task];
     if (times.end <= times.start) return {};
-    return times.end - times.start - covered(kernels_, times.start, times.end);
+    const auto first = std::ranges::upper_bound(ended_by_, times.start) - ended_by_.begin();
+    const auto last = std::ranges::lower_bound(kernels_, times.end, {}, &Interval::start) - kernels_.begin();
+    if (first >= last) return times.end - times.start;
+    const std::vector<Interval> beside{kernels_.begin() + first, kernels_.begin() + last};
+    return times.end - times.start - covered(beside, times.start, times.end);
   }
 
   /// The last event that the start of a call waited for.
@@ -179,7 +186,8 @@ class CallTimes {
   const Run& run_;
   const Program& program_;
   std::vector<Times> times_;
-  std::vector<Interval> kernels_;
+  std::vector<Interval> kernels_;  ///< in the order in which they start
+  std::vector<Seconds> ended_by_;  ///< by kernel: when it and all before it have ended
 };
 
 }  // namespace
