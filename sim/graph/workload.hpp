@@ -264,7 +264,9 @@ struct Workload {
   int steps = 1;               ///< least number of steps to simulate
   int after_reported = 0;      ///< steps to simulate after the reported one, whose prefetches run during it
   bool starts_steady = false;  ///< the first step is as long as all others, since CPU time is zero
-  bool whole_epoch = false;    ///< `steps` is a whole epoch: nothing is prefetched before it or after it
+  bool may_repeat_early = false;  ///< the CPU waits for the GPU near the end of each step, so that the second
+                                  ///< step may already be like all later ones
+  bool whole_epoch = false;       ///< `steps` is a whole epoch: nothing is prefetched before it or after it
 
   const Program& program_of(ActorId actor) const { return programs[actors[actor.index()].program.index()]; }
   /// Period of steps in number of steps, since the servers of a stream take turns.

@@ -120,6 +120,27 @@ std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGrap
   return of_steps.is_no_later(last, last - steps, length, slack_of(length)) ? earlier : std::nullopt;
 }
 
+std::optional<StepWindow> repeating_second_step(const Workload& workload, const OpGraph& ops,
+                                                const Timeline& timeline) {
+  const auto window = step_windows(workload, ops, timeline).at(1);
+  const auto first = first_op_of(0, ops);
+  const auto second = first_op_of(1, ops);
+  const auto count = ops.size() - second;
+  if (second - first != count) return std::nullopt;
+  const auto length = window.to - window.from;
+  const auto slack = length * same;
+  auto begin = Seconds::infinite();
+  for (auto i = second; i < ops.size(); ++i) begin = std::min(begin, timeline.start[i]);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto later = timeline.end[second + i] - length;
+    const auto end = timeline.end[first + i];
+    const bool is_alike =
+        end > begin ? std::abs((later - end).value()) <= slack.value() : later <= begin + slack;
+    if (!is_alike) return std::nullopt;
+  }
+  return window;
+}
+
 std::optional<StepWindow> periodic_steps(const Workload& workload, const OpGraph& ops,
                                          const Timeline& timeline, Seconds period) {
   constexpr double tolerance = 0.005;

@@ -60,6 +60,12 @@ enum class Drift {
 std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGraph& ops,
                                           const Timeline& timeline, Drift drift = Drift::none);
 
+/// The second of two steps, if all that follow are like it. So they are if, when the first op of the second
+/// step begins, the run is in the state in which it is one step later: the same ops of the step before have
+/// ended, and all others end a step later. Neither step may have begun the next one before.
+std::optional<StepWindow> repeating_second_step(const Workload& workload, const OpGraph& ops,
+                                                const Timeline& timeline);
+
 /// If a neighbour's traffic comes and goes: the last steps that take a whole number of its periods, to half a
 /// percent, twice: the steps before them must take as long, to a percent.
 std::optional<StepWindow> periodic_steps(const Workload& workload, const OpGraph& ops,

@@ -68,6 +68,16 @@ void block_on_launches(Workload& workload) {
   }
 }
 
+/// Whether the CPU of each rank waits for its GPU in the last tasks of a step.
+bool waits_near_end(const Workload& workload) {
+  const auto waits = [](const Program& program) {
+    const auto& tasks = program.tasks;
+    const auto last = std::ranges::find_if(tasks.rbegin(), tasks.rend(), &Task::host_waits);
+    return last != tasks.rend() && 4 * (last - tasks.rbegin()) < std::ssize(tasks);
+  };
+  return std::ranges::all_of(workload.programs, waits);
+}
+
 /// Chooses enough steps to show the steady state. Prefetches overlap the steps by which the CPU can be ahead,
 /// and prefetches of the steps after the reported one overlap that step.
 void choose_step_count(Workload& workload, const Job& job, const Gpu& gpu) {
@@ -95,6 +105,8 @@ void choose_step_count(Workload& workload, const Job& job, const Gpu& gpu) {
   // load.
   const int turns = input.dataset ? workload.turns() : 0;
   workload.after_reported = std::max(workload.after_reported, turns * (1 + input.prefetch_factor));
+  workload.may_repeat_early = workload.steps <= 2 && turns == 0 && workload.after_reported == 0 &&
+                              job.traffic.empty() && waits_near_end(workload);
   workload.steps =
       std::max(workload.steps, min_steps + turns + workload.after_reported) + workload.after_reported;
 }

@@ -7,6 +7,8 @@
 #include <map>
 #include <vector>
 
+#include "sim/metrics/ops_of_steps.hpp"
+
 namespace gradway {
 namespace {
 
@@ -34,8 +36,8 @@ class StepItems {
         ops_{lowered.ops},
         actors_(workload.actors.size()),
         groups_(workload.groups.size()) {
-    for (std::size_t i = 0; i < ops_.size(); ++i)
-      if (ops_.ops()[i].origin.step == step) add(i);
+    const auto end = first_op_of(step + 1, ops_);
+    for (auto i = first_op_of(step, ops_); i < end; ++i) add(i);
     for (std::size_t a = 0; a < actors_.size(); ++a)
       if (!actors_[a].items.empty()) set_period_of_actor(a, lowered.folding);
   }
@@ -109,7 +111,10 @@ class StepItems {
 class StepDates {
  public:
   StepDates(const Workload& workload, const Lowered& lowered, const Timeline& timeline, int step)
-      : sequences_{StepItems{workload, lowered, step}.take()}, timeline_{timeline} {
+      : sequences_{StepItems{workload, lowered, step}.take()},
+        timeline_{timeline},
+        first_{first_op_of(step, lowered.ops)},
+        end_{first_op_of(step + 1, lowered.ops)} {
     for (std::size_t i = 0; i < lowered.ops.size(); ++i) {
       const auto op_step = lowered.ops.ops()[i].origin.step;
       if (op_step == Origin::no_step) continue;
@@ -141,14 +146,9 @@ class StepDates {
     if (length <= Seconds{}) return std::nullopt;
     const auto clear = 4 * same * length;
     auto next = item_end + length;
-    for (const auto& sequence : sequences_) {
-      for (const auto& op_range : sequence.items) {
-        for (auto op = op_range.first; op < op_range.first + op_range.count; ++op) {
-          for (const auto date : {timeline_.start[op], timeline_.end[op]})
-            if (date > item_end + clear) next = std::min(next, date);
-        }
-      }
-    }
+    for (const auto* dates : {&timeline_.start, &timeline_.end})
+      for (auto op = first_; op < end_; ++op)
+        if ((*dates)[op] > item_end + clear) next = std::min(next, (*dates)[op]);
     const auto from = item_end + (next - item_end) / 2;
     if (from - item_end < clear) return std::nullopt;
     return RepeatedPeriod{.from = from, .to = from + length};
@@ -207,6 +207,8 @@ class StepDates {
 
   std::vector<Sequence> sequences_;
   const Timeline& timeline_;
+  std::size_t first_;  ///< op of the step
+  std::size_t end_;
   Seconds earlier_end_{};
   Seconds later_start_ = Seconds::infinite();
 };

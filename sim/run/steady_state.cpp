@@ -38,7 +38,7 @@ bool may_take_longer(const SteadyRun& run) {
 
 /// Steps that drift a little are accepted once the CPU had some steps to gain its lead.
 std::optional<StepWindow> repeating_window(const SteadyRun& run) {
-  const auto& [workload, engine, lowered, timeline, window] = run;
+  const auto& [workload, engine, lowered, timeline, is_from_cache, window] = run;
   if (workload.varies()) return std::nullopt;
   const auto exact = repeating_steps(workload, lowered.ops, timeline);
   const bool may_drift = workload.steps >= some_steps + 2 * workload.after_reported;
@@ -99,17 +99,6 @@ void check_memory(const Workload& workload, const std::function<Lowered(const Wo
       gigabytes(of_step * steps), gigabytes(most), std::max(1, static_cast<int>(most / of_step / 2)))};
 }
 
-Timeline timeline_of(const Engine& engine, const Platform& platform, const OpGraph& ops,
-                     const ProgressCallback& on_progress, CheckTimeline checks) {
-  report_progress(on_progress, "simulating");
-  auto timeline = engine.run_with_progress(platform, ops, on_progress);
-  if (checks == CheckTimeline::no) return timeline;
-  report_progress(on_progress, "checking and measuring");
-  check(timeline, ops);
-  check_amounts(timeline, ops, platform);
-  return timeline;
-}
-
 }  // namespace
 
 void keep(TimelineCache* cache, const Platform& platform, SteadyRun& run) {
@@ -119,11 +108,13 @@ void keep(TimelineCache* cache, const Platform& platform, SteadyRun& run) {
 
 SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::string_view engine,
                               const std::function<Lowered(const Workload&)>& lowered,
-                              const ProgressCallback& on_progress, TimelineCache* cache,
-                              CheckTimeline checks) {
+                              const ProgressCallback& on_progress, TimelineCache* cache) {
   SteadyRun run;
   run.workload = std::move(workload);
-  for (;; run.workload.steps *= 2) {
+  const auto least_steps = run.workload.steps;
+  bool is_early = run.workload.may_repeat_early && !run.workload.varies() && !run.workload.starts_steady;
+  if (is_early) run.workload.steps = 2;
+  for (;; run.workload.steps = std::max(least_steps, 2 * run.workload.steps)) {
     check_memory(run.workload, lowered);
     keep(cache, platform, run);
     run.lowered = lowered(run.workload);
@@ -131,8 +122,9 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
     const auto chosen = choose_engine(engine);
     run.engine = chosen.name;
     auto known = cache ? cache->take(run.engine, platform, ops) : std::nullopt;
-    run.timeline =
-        known ? *std::move(known) : timeline_of(*chosen.engine, platform, ops, on_progress, checks);
+    run.is_from_cache = known.has_value();
+    if (!known) report_progress(on_progress, "simulating");
+    run.timeline = known ? *std::move(known) : chosen.engine->run_with_progress(platform, ops, on_progress);
     const auto period = run.workload.whole_epoch ? Seconds{} : longest_period(ops);
     if (period > Seconds{}) {
       const auto window = periodic_steps(run.workload, ops, run.timeline, period);
@@ -151,6 +143,14 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
     if (run.workload.whole_epoch) {
       run.window = epoch_window(run.workload, ops, run.timeline);
       return run;
+    }
+    if (std::exchange(is_early, false)) {
+      if (const auto second = repeating_second_step(run.workload, ops, run.timeline)) {
+        run.window = *second;
+        return run;
+      }
+      run.workload.steps = 1;
+      continue;
     }
     auto window = repeating_window(run);
     if (!window && is_long_enough(run)) {

@@ -19,22 +19,19 @@ struct SteadyRun {
   std::string engine;
   Lowered lowered;
   Timeline timeline;
-  StepWindow window;  ///< reported steps
+  bool is_from_cache = false;  ///< the timeline
+  StepWindow window;           ///< reported steps
 };
 
-/// Whether a timeline is checked against the laws of its graph, and amounts against capacities. One of
-/// hundreds that a search simulates costs a tenth less without.
-enum class CheckTimeline { no, yes };
-
 /// Lowers and runs a workload, doubling the number of steps until they repeat, or cover
-/// whole periods of a neighbour's traffic. A whole epoch runs once.
+/// whole periods of a neighbour's traffic. A whole epoch runs once. Two steps are tried first if they may do
+/// (see `Workload::may_repeat_early`).
 /// @param engine "auto" or a name from engines()
 /// @param cache of timelines, to which `keep` gives this run back; null: none
 /// @throws SimulationError if not even their mean settles, or if the steps need more memory than there is
 SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::string_view engine,
                               const std::function<Lowered(const Workload&)>& lowered,
-                              const ProgressCallback& on_progress = {}, TimelineCache* cache = nullptr,
-                              CheckTimeline checks = CheckTimeline::yes);
+                              const ProgressCallback& on_progress = {}, TimelineCache* cache = nullptr);
 
 /// Moves graph and timeline of a run that is no longer needed into the cache. No effect without a cache.
 /// @param platform as when it ran
