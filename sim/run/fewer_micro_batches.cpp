@@ -11,10 +11,8 @@ namespace gradway {
 namespace {
 
 // Periods beside the micro-batches in flight: to see two that are equal, and for the CPU to gain its lead.
-// Twice as many, and twice again, are tried if that is not enough.
+// One more is tried if that is not enough, then twice as many micro-batches as at first, and twice again.
 constexpr int least_periods = 3;
-/// All attempts together simulate at most this share of the micro-batches.
-constexpr double worthwhile = 0.8;
 
 /// A schedule between its ramps: micro-batches that are in flight at most, and those after which it repeats.
 struct Rhythm {
@@ -147,13 +145,12 @@ std::vector<FewerMicroBatches> fewer_micro_batches(const Job& job) {
                           job.cuda_graphs != CudaGraphs::step;
   std::vector<FewerMicroBatches> choices;
   if (!may_repeat) return choices;
-  int simulated_so_far = 0;
-  for (int attempt = 1;; attempt *= 2) {
-    const auto least = attempt * (rhythm->in_flight + least_periods * rhythm->period);
+  const auto first = rhythm->in_flight + least_periods * rhythm->period;
+  for (int attempt = 0;; ++attempt) {
+    const auto least = attempt < 2 ? first + attempt * rhythm->period : first << (attempt - 1);
     const auto left_out = (job.accumulate - least) / rhythm->period;
     const auto simulated = job.accumulate - left_out * rhythm->period;
-    simulated_so_far += simulated;
-    if (left_out < 1 || simulated_so_far > worthwhile * job.accumulate) return choices;
+    if (left_out < 1 || simulated > most_simulated * job.accumulate) return choices;
     choices.push_back({.simulated = simulated, .period = rhythm->period, .left_out = left_out});
   }
 }

@@ -17,6 +17,9 @@ struct FewerMicroBatches {
   int left_out = 0;   ///< periods
 };
 
+/// All attempts together simulate at most this share of the micro-batches.
+constexpr double most_simulated = 0.8;
+
 /// Numbers of micro-batches to try for a job, fewest first: enough to fill its pipeline, to repeat a few
 /// periods and to drain it. Empty if that saves little or if steps of the job need not repeat within: passes
 /// of one kind all come before the other, a loader makes its batches, or a step is one CUDA graph.

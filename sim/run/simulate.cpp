@@ -110,7 +110,9 @@ struct SimulatedStep {
 };
 
 /// The step does not repeat with fewer micro-batches.
-struct NoRepetition {};
+struct NoRepetition {
+  bool was_simulated = true;  ///< else the tasks of a program do not repeat
+};
 using StepOutcome = std::variant<SimulatedStep, NoRepetition, BeyondLimits>;
 
 /// How steps are simulated.
@@ -137,7 +139,7 @@ StepOutcome simulated_step(Scenario& scenario, ComputeCosts costs, const FewerMi
                            const StepOptions& options) {
   const auto& [engine, fold, limits, on_progress, cache, _] = options;
   auto workload = fewer ? plan_fewer(scenario, costs, *fewer) : plan(scenario, costs);
-  if (!workload) return NoRepetition{};
+  if (!workload) return NoRepetition{.was_simulated = false};
   report_progress(on_progress, "mapping collectives to links");
   check(*workload);
   Communicators communicators{*workload, scenario};
@@ -193,9 +195,13 @@ StepOutcome simulated_step(Scenario& scenario, FoldMicroBatches micro_batches, c
   report_progress(options.on_progress, "planning the step");
   const auto costs = compute_costs(scenario);
   if (micro_batches == FoldMicroBatches::yes && options.fold == FoldRanks::yes) {
+    int simulated = 0;
     for (const auto& fewer : fewer_micro_batches(scenario.job)) {
+      if (simulated + fewer.simulated > most_simulated * scenario.job.accumulate) break;
       auto step = simulated_step(scenario, costs, &fewer, options);
-      if (!std::holds_alternative<NoRepetition>(step)) return step;
+      const auto* repeats_not = std::get_if<NoRepetition>(&step);
+      if (repeats_not == nullptr) return step;
+      if (repeats_not->was_simulated) simulated += fewer.simulated;
     }
   }
   return simulated_step(scenario, costs, nullptr, options);
