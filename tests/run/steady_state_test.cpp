@@ -63,6 +63,29 @@ TEST_CASE("a model by layers on a real GPU reports the steady step, not the firs
   CHECK(one.window.steps == 1);
 }
 
+TEST_CASE("two steps are simulated where the second is provably like all later ones") {
+  const std::vector<Override> clipped{{"job.clip_grad_norm", "true"}};
+  const auto [name, set, steps] = GENERATE_COPY(table<std::string, std::vector<Override>, int>(
+      {{"layouts/llama3_70b", {}, 2},
+       {"layouts/llama3_70b", {{"parallel.virtual", "1"}, {"parallel.schedule", "1f1b"}}, 2},
+       {"layouts/llama3_70b", {{"job.slow_gpu", "1.2"}, {"job.accumulate", "8"}}, 2},
+       {"layouts/mixtral_8x7b", {}, 2},
+       {"sharded/llama2_7b", clipped, 3}}));  // the CPU of FSDP begins the next step early
+  CAPTURE(name);
+  auto more = set;
+  more.push_back({"steps", "5"});
+  const auto early = simulated(name, set);
+  const auto late = simulated(name, more);
+  CHECK(early.workload.steps == steps);
+  CHECK(late.workload.steps >= 5);
+  const auto& a = early.measured.metrics;
+  const auto& b = late.measured.metrics;
+  CHECK(a.step_time.value() == Approx(b.step_time.value()).epsilon(1e-9));
+  for (const auto part : {&StepParts::compute, &StepParts::exposed_communication, &StepParts::launch_bound,
+                          &StepParts::idle, &StepParts::communication})
+    CHECK((a.*part).value() == Approx((b.*part).value()).epsilon(1e-8).margin(1e-9));
+}
+
 TEST_CASE("steps that drift little are as long as after hundreds more of them") {
   // The CPU launches at nearly the rate at which the GPU executes, and gains its lead over hundreds of steps.
   const auto with_steps = [](const std::string& steps) {

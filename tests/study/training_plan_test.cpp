@@ -112,7 +112,28 @@ TEST_CASE("the estimate that sorts layouts is at most 2 % above their step time"
   for (const auto& one : found.ranked) {
     RequirementEstimator estimator{scenario};
     CHECK(estimator.least_time_of(one.job) / one.metrics.step_time < 1.02);
+    CHECK(estimator.estimate(one.job).at_least / one.metrics.step_time < 1 + 1e-9);
   }
+}
+
+TEST_CASE("the bound of a layout has the communication that its kernels wait for", "[study][layout]") {
+  // Most of the all-gathers and reduce-scatters of eight tensor ranks is exposed.
+  const auto scenario = load_scenario("layouts/llama3_70b",
+                                {{"model", "llama3_8b"},
+                                 {"job.gpus", "64"},
+                                 {"parallel.tensor", "8"},
+                                 {"parallel.pipeline", "1"},
+                                 {"parallel.virtual", "1"},
+                                 {"parallel.schedule", "1f1b"}},
+                                plan_data);
+  RequirementEstimator estimator{scenario};
+  const auto kernels = estimator.least_time_of(scenario.job);
+  const auto bound = estimator.estimate(scenario.job).at_least;
+  const auto step = simulate(scenario, "fluid").measured.metrics.step_time;
+  CAPTURE(kernels.value(), bound.value(), step.value());
+  CHECK(bound <= step);
+  CHECK(bound / step > 0.9);
+  CHECK(bound / kernels > 1.1);
 }
 
 TEST_CASE("the default step of a plan divides over all compared numbers of GPUs", "[study]") {
