@@ -258,6 +258,8 @@ class Eager {
   std::vector<Layer> take_layers();
   /// By layer. @pre finish() was called
   const std::vector<LayerOperations>& operations() const { return operations_; }
+  /// Moves them out.
+  std::vector<LayerOperations> take_operations() { return std::move(operations_); }
   /// Determines the operations of each layer in both directions, and the memory. @pre the forward pass is
   /// complete
   void finish();
