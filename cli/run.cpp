@@ -37,6 +37,7 @@ struct RunArguments {
   PriceChoice price;
   TrainingOptions training;
   bool fit = false;
+  bool must_fit = false;
   bool json = false;
   bool no_folding = false;
   bool verbose = false;
@@ -121,8 +122,9 @@ Status run(const RunArguments& arguments, const CLI::App& app, const CommandCont
           {"memory.pickle", [&](std::ostream& out) { report::write_memory_snapshot(out, finished); }});
     write_results(arguments.out, std::move(files), write_page, context);
   }
+  const auto verdict = memory_range(finished.scenario, finished.measured.memory).verdict;
   if (context.timelines) keep(*context.timelines, std::move(finished));
-  return Status::done;
+  return arguments.must_fit && verdict > MemoryVerdict::tight ? Status::limit_passed : Status::done;
 }
 
 }  // namespace
@@ -135,6 +137,8 @@ Action add_run(CLI::App& app) {
   add_flag(
       app, "--fit", arguments->fit,
       "use the largest batch that fits into the GPU's memory, and name what makes the job fit as written");
+  add_flag(app, "--must-fit", arguments->must_fit,
+           "exit status 4 if the job does not fit, or may not fit, into the GPU's memory");
   add_training_options(app, arguments->training);
   add_engine(app, arguments->engine);
   add_price_options(app, arguments->price);

@@ -15,7 +15,7 @@ enum class Status : int {
   bug = 1,           ///< a contract was violated
   wrong_input = 2,   ///< files, arguments, or a place that cannot be written to
   unfinished = 3,    ///< the simulation could not finish
-  limit_passed = 4,  ///< a validation or a watched run exceeds its limit
+  limit_passed = 4,  ///< a limit that was given is passed
 };
 
 /// How work ended, and the errors if it failed.

@@ -66,7 +66,7 @@ std::span<const ExitStatus> exit_statuses() {
       ExitStatus{Status::done, "done"}, ExitStatus{Status::bug, "a bug in gradway"},
       ExitStatus{Status::wrong_input, "wrong input"},
       ExitStatus{Status::unfinished, "the simulation could not finish"},
-      ExitStatus{Status::limit_passed, "a validation, a watched or a diagnosed run exceeds its limit"}};
+      ExitStatus{Status::limit_passed, "a limit that was given is passed"}};
   return statuses;
 }
 
