@@ -17,6 +17,7 @@
 #include "cli/commands.hpp"
 #include "cli/hang.hpp"
 #include "cli/import/nccl_log.hpp"
+#include "cli/points/points.hpp"
 #include "cli/shell/common_options.hpp"
 #include "cli/shell/files.hpp"
 #include "cli/shell/out_folder.hpp"
@@ -57,6 +58,7 @@ struct DiagnoseArguments {
   std::string draft;
   bool force = false;
   std::optional<std::string> max_lost;
+  int jobs = 0;
   bool json = false;
 };
 
@@ -265,14 +267,14 @@ std::vector<Trace> traces_of(const std::string& file) {
   return traces;
 }
 
-/// Reads as many files at a time as there are hardware threads.
-JobRun read_run(const std::vector<std::string>& files) {
+/// @param jobs number of files to read at a time; 0: one per hardware thread
+JobRun read_run(const std::vector<std::string>& files, int jobs) {
   KernelNames names;
   std::vector<RankRun> ranks;
   std::deque<std::future<std::vector<Trace>>> reading;
   auto next = files.begin();
   for (const auto& file : files) {
-    while (next != files.end() && std::ssize(reading) < hardware_threads())
+    while (next != files.end() && std::ssize(reading) < (jobs > 0 ? jobs : hardware_threads()))
       reading.push_back(std::async(std::launch::async, traces_of, *next++));
     for (auto& trace : reading.front().get()) {
       auto rank = rank_run(std::move(trace), file, names);
@@ -296,7 +298,7 @@ Status diagnose_traces(const DiagnoseArguments& arguments, const CommandContext&
   for (const auto& platform : {arguments.platform, arguments.elsewhere})
     if (!platform.empty())
       static_cast<void>(load_platform(platform, 1, context.data));  // Reading traces takes longer.
-  const auto run = read_run(arguments.traces);
+  const auto run = read_run(arguments.traces, arguments.jobs);
   const auto basis = basis_of(arguments, run, context);
   const auto sections = sections_of(arguments, basis, context);
   std::optional<DiagnosisBasis> elsewhere;
@@ -352,6 +354,7 @@ Action add_diagnose(CLI::App& app) {
       ->type_name("FILE");
   add_flag(app, "--force", arguments->force, "overwrite the files of --draft");
   add_out(app, arguments->out, "diagnosis.html and diagnosis.json");
+  add_jobs(app, arguments->jobs, "traces to read");
   add_flag(app, "--json", arguments->json, "print the result as JSON");
   return [arguments, &app](const CommandContext& context) {
     static_cast<void>(wants_files(app, arguments->out));

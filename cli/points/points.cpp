@@ -63,8 +63,8 @@ bool has_results(const std::vector<Failure>& failures, const CommandContext& con
   return false;
 }
 
-void add_jobs(CLI::App& app, int& jobs) {
-  app.add_option("--jobs", jobs, "number of simulations to run in parallel (default: one per core)")
+void add_jobs(CLI::App& app, int& jobs, const std::string& work) {
+  app.add_option("--jobs", jobs, "number of " + work + " in parallel (default: one per core)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096));
 }

@@ -39,7 +39,7 @@ void raise_wrong_input(const std::vector<Failure>& failures);
 /// Writes the messages of all failures, each text once.
 void write_distinct_failures(const std::vector<Failure>& failures, std::ostream& messages);
 
-/// Adds `--jobs N`.
-void add_jobs(CLI::App& app, int& jobs);
+/// Adds `--jobs N`. @param work says what of which N run at a time
+void add_jobs(CLI::App& app, int& jobs, const std::string& work = "simulations to run");
 
 }  // namespace gradway::cli

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
-#include <limits>
 #include <memory>
 #include <streambuf>
 #include <string>
@@ -16,12 +15,6 @@
 #include "sim/base/problem.hpp"
 
 namespace gradway {
-
-/// A line and a column, counted from 1.
-struct Position {
-  int line = 1;
-  int column = 1;
-};
 
 /// The characters of a file, decompressed if it is gzip, in constant memory.
 ///
@@ -35,22 +28,8 @@ class CompressedFile final : public std::streambuf {
   /// The whole file, for messages.
   Where whole() const;
 
-  /// Position of the last character read. Counts from the position of the previous call.
-  Position last_position();
-  Where last_place();
-
-  /// Number of characters read so far; exact at the end of the file.
-  std::size_t size() const { return before_ + static_cast<std::size_t>(gptr() - eback()); }
-
-  /// A value begins after what was read. From the first call on, values longer than any program writes are
-  /// rejected, before the reader has to store them. @throws ConfigError then, from reading
-  void begin_value();
-
-  /// The end of the file was reached.
-  bool at_end() const { return at_end_; }
-
-  /// Reads on, within a limit, so that `check` finds damage further on.
-  void read_to_end();
+  /// Reads up to `count` characters beyond those of the stream. @return their number: 0 at the end
+  std::size_t read(char* to, std::size_t count);
 
   /// @throws ConfigError if the end is not the real end: compressed data that is damaged or truncated, a
   /// failing disk.
@@ -66,12 +45,6 @@ class CompressedFile final : public std::streambuf {
   std::string shown_;
   std::unique_ptr<gzFile_s, Close> file_;
   std::array<char, 1 << 16> part_{};
-  std::size_t before_ = 0;  ///< Characters before this part.
-  /// Maximum number of characters that may be read.
-  std::size_t most_ = std::numeric_limits<std::size_t>::max();
-  Position at_;  ///< Position of the character at `counted_`.
-  char* counted_ = part_.data();
-  bool at_end_ = false;
 };
 
 /// Writes text compressed by gzip. The same text gives the same bytes: the stream contains neither a name nor

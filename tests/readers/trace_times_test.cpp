@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // An invalid time or a duplicate kernel would silently change the step, so it is refused.
+#include <algorithm>
+
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 
+#include "sim/base/printable.hpp"
 #include "tests/readers/trace_builder.hpp"
 
 using namespace gradway;
@@ -196,6 +200,25 @@ TEST_CASE("control characters of a trace are refused, also as escapes", "[import
              Contains("error: the text has the control character U+001B\n"));
   CHECK_THAT(refusal(with("sm90_xmma", "\xe2\x80\xae")),
              Contains("error: the text has the control character U+202E\n"));
+}
+
+TEST_CASE("text at the seam of two parts of a file is read whole, and errors have their place",
+          "[import][errors]") {
+  constexpr std::size_t part = 1 << 16;
+  const std::string event =
+      R"({"ph":"X","cat":"kernel","name":"é\u00e9 \"\\\"","pid":0,"tid":9,"ts":4377009850000.125,"dur":"abc"})";
+  auto trace = trace_of(small_step());
+  trace.raw(event);
+  const auto text = trace.json();
+  const auto begin = text.find(event);
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n');
+  for (auto seam = begin; seam < begin + event.size(); ++seam) {
+    const auto padding = part - seam;
+    REQUIRE(refusal(std::string(padding, '\n') + text) ==
+            fmt::format(
+                "trace.json:{}:{}: error: the 'dur' of the kernel 'éé \"\\\"' is not a valid time: 'abc'{}",
+                line + static_cast<std::ptrdiff_t>(padding), characters(event) - 1, again));
+  }
 }
 
 TEST_CASE("deep nesting and endless values are refused early", "[import][errors]") {

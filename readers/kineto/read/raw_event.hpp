@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "readers/kineto/read/trace.hpp"
 #include "sim/base/problem.hpp"
-#include "sim/files/compressed_file.hpp"
 
 namespace gradway {
 

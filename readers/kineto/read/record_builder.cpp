@@ -41,8 +41,7 @@ std::optional<std::int64_t> nanoseconds(const JsonValue& value) {
   std::int64_t thousandths = 0;
   if (!value.text.empty()) {
     const auto [point, error] = std::from_chars(value.text.data(), end, microseconds);
-    if (error != std::errc{} || (point != end && *point != '.') ||
-        value.text.find_first_of("eE") != std::string_view::npos) {
+    if (error != std::errc{} || (point != end && *point != '.') || has_exponent(value.text)) {
       double number = 0;
       std::from_chars(value.text.data(), end, number);
       if (!(std::abs(number) <= static_cast<double>(most_microseconds))) return std::nullopt;
@@ -81,7 +80,7 @@ void RawEvent::clear() {
 
 void EventBuilder::begin() {
   event_.clear();
-  event_.at = file_->last_position();
+  event_.at = text_of_trace_->last_position();
   seen_ = 0;
 }
 
@@ -90,7 +89,8 @@ std::optional<std::int64_t> EventBuilder::time(std::string_view key, const JsonV
   const auto read = nanoseconds(value);
   if (read && *read >= 0 && *read <= most) return read;
   auto shown = value.is_number && value.text.empty() ? std::to_string(value.number) : std::string{value.text};
-  if (!event_.invalid_time) event_.invalid_time = InvalidTime{key, std::move(shown), file_->last_place()};
+  if (!event_.invalid_time)
+    event_.invalid_time = InvalidTime{key, std::move(shown), text_of_trace_->last_place()};
   return std::nullopt;
 }
 
@@ -147,7 +147,7 @@ void EventBuilder::key(int depth, std::string_view name) {
 void EventBuilder::mark_seen(std::size_t key, std::string_view name) {
   const auto bit = std::uint64_t{1} << key;
   if ((seen_ & bit) != 0) {
-    throw ConfigError{Problem{file_->last_place(),
+    throw ConfigError{Problem{text_of_trace_->last_place(),
                               fmt::format("duplicate key '{}' in this event", name),
                               {},
                               "copy the trace again, or record it again"}};

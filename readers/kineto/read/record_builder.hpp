@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include "readers/kineto/read/raw_event.hpp"
+#include "readers/kineto/read/trace_text.hpp"
 
 namespace gradway {
 
@@ -16,12 +18,16 @@ struct JsonValue {
   bool is_number = false;
 };
 
+inline bool has_exponent(std::string_view number) {
+  return std::ranges::any_of(number, [](char c) { return c == 'e' || c == 'E'; });
+}
+
 /// Builds events from JSON objects. Depths count from the braces of the event: its keys have depth 0, those
 /// of "args" depth 1, the items of a list in "args" depth 2.
 class EventBuilder {
  public:
   /// gives places for errors; must outlive this
-  explicit EventBuilder(CompressedFile& file) : file_{&file} {}
+  explicit EventBuilder(const TraceText& text) : text_of_trace_{&text} {}
 
   void begin();
   /// if a key that is used occurs twice in the event
@@ -41,7 +47,7 @@ class EventBuilder {
   std::optional<std::int64_t> time(std::string_view key, const JsonValue& value, std::int64_t most);
   void mark_seen(std::size_t key, std::string_view name);
 
-  CompressedFile* file_;
+  const TraceText* text_of_trace_;
   RawEvent event_;
   std::uint64_t seen_ = 0;  ///< One bit per key.
   Field field_ = Field::none;

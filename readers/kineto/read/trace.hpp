@@ -8,12 +8,18 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sim/files/compressed_file.hpp"
+#include "sim/base/problem.hpp"
 
 namespace gradway {
 
 // Contents of a profiler trace in memory: compact records, because a trace has millions of events. Times are
 // in whole nanoseconds on the trace's clock: doubles of microseconds would lose them.
+
+/// A line and a column, counted from 1.
+struct Position {
+  int line = 1;
+  int column = 1;
+};
 
 /// Stores each of many repeated texts once.
 class TextPool {

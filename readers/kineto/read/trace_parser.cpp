@@ -12,6 +12,7 @@
 #include <rapidjson/reader.h>
 
 #include "readers/kineto/read/record_builder.hpp"
+#include "readers/kineto/read/trace_text.hpp"
 #include "sim/base/number.hpp"
 #include "sim/base/printable.hpp"
 #include "sim/files/text_file.hpp"
@@ -26,28 +27,12 @@ constexpr const char* damaged_hint = "copy it again, or record it again";
 // The deepest lists of a trace are the shapes of lists of tensors, with depth 7.
 constexpr int max_depth = 64;
 
-/// A file as a stream of RapidJSON, to which a NUL character is the end.
-class JsonStream {
- public:
-  using Ch = char;
-
-  explicit JsonStream(CompressedFile& file) : file_{file} {}
-
-  Ch Peek() const { return character(file_.sgetc()); }
-  Ch Take() { return character(file_.sbumpc()); }
-  std::size_t Tell() const { return 0; }
-  // Only streams that are parsed in place are written to.
-  Ch* PutBegin() { return nullptr; }
-  void Put(Ch) {}
-  std::size_t PutEnd(Ch*) { return 0; }
-
- private:
-  static Ch character(int c) {
-    using Traits = CompressedFile::traits_type;
-    return c == Traits::eof() ? '\0' : Traits::to_char_type(c);
+/// The encoding of strings, of which what stands for itself is copied as a whole.
+struct Utf8InPlace : rapidjson::UTF8<> {
+  using rapidjson::UTF8<>::Validate;
+  static bool Validate(TraceText& text, TraceText& same) {  // NOLINT(readability-identifier-naming)
+    return text.take_plain() || rapidjson::UTF8<>::Validate(text, same);
   }
-
-  CompressedFile& file_;
 };
 
 /// The number without its fraction; zero beyond the range of the type.
@@ -56,8 +41,7 @@ std::int64_t whole_part(std::string_view text) {
   const auto* const end = text.data() + text.size();
   std::int64_t number = 0;
   const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc{} && (rest == end || text.find_first_of("eE") == std::string_view::npos))
-    return number;
+  if (error == std::errc{} && (rest == end || !has_exponent(text))) return number;
   if (std::uint64_t large = 0; std::from_chars(text.data(), end, large).ptr == end)
     return static_cast<std::int64_t>(large);
   double value = 0;
@@ -66,31 +50,33 @@ std::int64_t whole_part(std::string_view text) {
 }
 
 /// @pre the file is read up to what is wrong; if that is no UTF-8, past it
-[[noreturn]] void refuse_damaged(CompressedFile& file, rapidjson::ParseErrorCode error) {
-  if (error != rapidjson::kParseErrorStringInvalidEncoding || file.sgetc() < ' ') file.sbumpc();
-  const auto where = file.last_place();
-  const bool is_truncated = file.at_end();
-  file.read_to_end();  // Damage of a compressed file shows at its end.
+[[noreturn]] void refuse_damaged(TraceText& text, rapidjson::ParseErrorCode error) {
+  const auto next = static_cast<unsigned char>(text.Peek());
+  if (error != rapidjson::kParseErrorStringInvalidEncoding || next < ' ') text.Take();
+  const auto where = text.last_place();
+  const bool is_truncated = text.at_end();
+  text.read_to_end();  // Damage of a compressed file shows at its end.
+  const auto& file = text.file();
   file.check();
-  if (file.size() == 0) refuse_at(file.whole(), "the file is empty", expected_format);
+  if (text.size() == 0) refuse_at(file.whole(), "the file is empty", expected_format);
   if (is_truncated) refuse_at(where, "the JSON is truncated", damaged_hint);
   if (error == rapidjson::kParseErrorNumberTooBig) refuse_at(where, "the number is too large", damaged_hint);
   refuse_at(where, "this is not JSON", expected_format);
 }
 
 /// Follows the nesting and passes the records of the two lists that matter to their builders.
-class Handler final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Handler> {
+class Handler final : public rapidjson::BaseReaderHandler<Utf8InPlace, Handler> {
  public:
-  Handler(CompressedFile& file, TraceSink& sink) : file_{file}, sink_{sink} {}
+  Handler(TraceText& text, TraceSink& sink) : text_{text}, sink_{sink} {}
 
   bool has_events() const { return has_events_; }
 
   // NOLINTBEGIN(readability-identifier-naming): names of RapidJSON
   bool Null() { return value({}); }
   bool Bool(bool is_true) { return value({.number = is_true ? 1 : 0}); }
-  bool RawNumber(const char* characters, rapidjson::SizeType length, bool) {
-    const std::string_view text{characters, length};
-    const bool is_whole = text.find_first_of(".eE") == std::string_view::npos;
+  bool RawNumber(const char*, rapidjson::SizeType length, bool) {
+    const auto text = text_.number(length);
+    const bool is_whole = text.find('.') == std::string_view::npos && !has_exponent(text);
     return value({.text = is_whole ? "" : text, .number = whole_part(text), .is_number = true});
   }
   bool String(const char* characters, rapidjson::SizeType length, bool) {
@@ -114,13 +100,13 @@ class Handler final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Han
     if (at_record() && section_ == Section::devices) sink_.device(device_.device());
     if (depth_ == 2 && std::exchange(in_job_, false) && rank_ && ranks_) sink_.job(*rank_, *ranks_);
     --depth_;
-    file_.begin_value();
+    text_.begin_value();
     return true;
   }
   bool StartArray() {
     enter_level();
     if (depth_ == 1)
-      refuse_at(file_.whole(),
+      refuse_at(text_.file().whole(),
                 "this is a list of events without GPU kernels, as torch.autograd.profiler writes it",
                 "record with torch.profiler of a PyTorch that was built with Kineto, as its wheels are");
     if (depth_ == 2) begin_section();
@@ -131,13 +117,13 @@ class Handler final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Han
     if (section_ == Section::events) event_.end_list(record_depth());
     if (depth_ == 2) section_ = Section::other;
     --depth_;
-    file_.begin_value();
+    text_.begin_value();
     return true;
   }
   bool Key(const char* characters, rapidjson::SizeType length, bool) {
     const std::string_view name{characters, length};
     check_characters(name);
-    file_.begin_value();
+    text_.begin_value();
     if (depth_ == 1) top_key_ = name;
     if (depth_ == 2) job_key_ = in_job_ ? name : std::string_view{};
     if (section_ == Section::events) event_.key(record_depth(), name);
@@ -158,26 +144,27 @@ class Handler final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Han
                                              std::tuple{"traceEvents", Section::events, &has_events_}}) {
       if (top_key_ != key) continue;
       if (std::exchange(*seen, true))
-        refuse_at(file_.last_place(), fmt::format("duplicate key '{}' in the file", key), damaged_hint);
+        refuse_at(text_.last_place(), fmt::format("duplicate key '{}' in the file", key), damaged_hint);
       section_ = section;
     }
   }
 
   void enter_level() {
-    file_.begin_value();
+    text_.begin_value();
     if (++depth_ > max_depth)
-      refuse_at(file_.last_place(), fmt::format("lists and maps are nested deeper than {} levels", max_depth),
+      refuse_at(text_.last_place(), fmt::format("lists and maps are nested deeper than {} levels", max_depth),
                 expected_format);
   }
 
   void check_characters(std::string_view text) {
+    if (text_.is_plain()) return;
     if (const auto bad = first_control(text, "\t\n"); bad != std::string_view::npos)
-      refuse_at(file_.last_place(),
+      refuse_at(text_.last_place(),
                 fmt::format("the text has the control character {}", code_point(text, bad)), damaged_hint);
   }
 
   bool value(const JsonValue& value) {
-    file_.begin_value();
+    text_.begin_value();
     if (depth_ == 2 && in_job_ && value.is_number) {
       if (job_key_ == "rank") rank_ = value.number;
       if (job_key_ == "world_size") ranks_ = value.number;
@@ -187,7 +174,7 @@ class Handler final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Han
     return true;
   }
 
-  CompressedFile& file_;
+  TraceText& text_;
   TraceSink& sink_;
   int depth_ = 0;
   Section section_ = Section::other;
@@ -198,29 +185,29 @@ class Handler final : public rapidjson::BaseReaderHandler<rapidjson::UTF8<>, Han
   std::string job_key_;
   std::optional<std::int64_t> rank_;
   std::optional<std::int64_t> ranks_;
-  EventBuilder event_{file_};
+  EventBuilder event_{text_};
   DeviceBuilder device_;
 };
 
 }  // namespace
 
 void parse_trace(CompressedFile& file, TraceSink& sink) {
-  constexpr auto flags = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag;
-  Handler handler{file, sink};
-  JsonStream stream{file};
-  file.begin_value();
+  constexpr auto flags = rapidjson::kParseNumbersAsStringsFlag | rapidjson::kParseValidateEncodingFlag |
+                         rapidjson::kParseInsituFlag;
+  TraceText text{file};
+  Handler handler{text, sink};
   for (const auto c : byte_order_mark)
-    if (stream.Peek() == c) stream.Take();
-  rapidjson::Reader reader;
-  if (!reader.Parse<flags>(stream, handler)) {
-    const bool is_cut = file.sgetc() == CompressedFile::traits_type::eof() && handler.has_events();
-    if (!is_cut || !sink.cut(file.last_place())) refuse_damaged(file, reader.GetParseErrorCode());
+    if (text.Peek() == c) text.Take();
+  rapidjson::GenericReader<Utf8InPlace, Utf8InPlace> reader;
+  if (!reader.Parse<flags>(text, handler)) {
+    const bool is_cut = text.Peek() == '\0' && text.at_end() && handler.has_events();
+    if (!is_cut || !sink.cut(text.last_place())) refuse_damaged(text, reader.GetParseErrorCode());
     return file.check(true);
   }
   file.check();
-  if (!file.at_end()) {
-    stream.Take();
-    refuse_at(file.last_place(), "a NUL byte follows the end of the JSON", damaged_hint);
+  if (!text.at_end()) {
+    text.Take();
+    refuse_at(text.last_place(), "a NUL byte follows the end of the JSON", damaged_hint);
   }
   if (!handler.has_events())
     refuse_at(file.whole(), "this JSON is not a trace: it has no list 'traceEvents'", expected_format);
