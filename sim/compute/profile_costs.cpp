@@ -170,10 +170,10 @@ Unprofiled without_profiler(const Profile& profile) {
     const auto with_pause = [&](double share) { return replay(step, 0, profile.gap * share); };
     const auto with_both = [&](double share) { return replay(step, costs.cpu_scale, profile.gap * share); };
     const auto with_cpu = [&](double scale) { return replay(step, scale, costs.pause); };
-    // If kernels and gaps explain nearly all of the step, and the CPU is fast enough, the rest is in the
-    // gaps.
+    // If kernels and gaps explain nearly all of the step, and the CPU does not bind it, the rest is in the
+    // gaps: a CPU that hides behind kernels would have to be far slower to explain it.
     const bool nearly_all = with_pause(widest_pause) * nearly >= measured &&
-                            with_cpu(costs.cpu_scale) <= with_cpu(0) * (1 + noise);
+                            with_cpu(costs.cpu_scale) <= with_cpu(0) * launch_bound_share;
     if (nearly_all || with_pause(widest_pause) >= measured) {
       // Where CPU launches already lengthen the step, the gaps have to explain less.
       const auto assumed = with_both(0) <= measured ? costs.cpu_scale : 0;

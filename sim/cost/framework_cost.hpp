@@ -162,6 +162,10 @@ inline constexpr HookCost call_in_place{.once = 0, .each = 0.24};
 // per block, with and without FSDP, timed by phase (least squares, residuals 6 % forward, 14 % backward) and
 // by method.
 
+/// A pass over a list of plain tensors: clipping takes two and a few small kernels. @source the measurements
+/// of `fsdp_alone_cpu` and below: clipping 13 units and 0.23 per tensor on three hosts, residuals 14 %
+inline constexpr HookCost pass_over_list{.once = 5.6, .each = 0.115};
+
 /// FSDP2's hooks, per group.
 struct FsdpCpuCosts {
   HookCost enter_forward;
@@ -181,6 +185,24 @@ inline constexpr FsdpCpuCosts fsdp_cpu{.enter_forward = {11.4, 0},
                                        .reduce = {22.0, 0.68},
                                        .keep = {1.5, 0.66},
                                        .root_ends = {19.4, 0}};
+
+/// FSDP2 over one rank, which exchanges nothing and copies parameters one by one.
+/// @source own measurement, 2026-12-01, an H200 and 16 cores in both states, PyTorch 2.11: a decoder with 12
+/// and 24 blocks of 6 and 12 parameters, 1, 4 or all blocks per group, three processes, CPU times over those
+/// of the same decoder alone; residuals 4 to 13 %. In such a process that takes itself for one rank of four
+/// (collectives of NCCL over one rank), the costs above are 5 % too low on average
+struct FsdpAloneCpuCosts {
+  HookCost gather;
+  HookCost copy_out;
+  HookCost cast;  ///< in addition, if parameters are gathered in another format
+  HookCost leave_forward;
+  HookCost reduce;
+};
+inline constexpr FsdpAloneCpuCosts fsdp_alone_cpu{.gather = {1.3, 0},
+                                                  .copy_out = {2.4, 0.74},
+                                                  .cast = {1.4, 0.5},
+                                                  .leave_forward = {3.4, 0.18},
+                                                  .reduce = {15.4, 0.70}};
 
 /// Rates of FSDP2's copies as fractions of the rate of plain copies in a GPU's memory, and the time to send
 /// the table of addresses to the GPU before copies on the compute stream. Our traces of two H100 (2,971 GB/s

@@ -26,13 +26,12 @@ Bytes all_gradients(const Model& model) {
   return size;
 }
 
-/// CPU time of one pass over all gradients, which equals that of an SGD step.
+/// CPU time of one pass over all gradients, which on sharded tensors equals that of an SGD step.
 Seconds launch_of_pass(const TaskList& tasks, const RankScenario& scenario) {
-  const auto tensors = scenario.model.parameter_tensors();
   auto job = scenario.job;
   job.optimizer = Optimizer::sgd;
-  if (const auto hook = optimizer_hook(job)) return tasks.hook(*hook, static_cast<int>(tensors));
-  return tasks.cpu(optimizer_launch_time(Optimizer::sgd, tensors));
+  return tasks.hook(optimizer_hook(job).value_or(pass_over_list),
+                    static_cast<int>(scenario.model.parameter_tensors()));
 }
 
 }  // namespace

@@ -9,12 +9,8 @@
 namespace gradway {
 
 TaskId read_back(TaskList& tasks, std::string name, Phase phase, Bytes size) {
-  Task task;
-  task.name = std::move(name);
-  task.work = Copy{.bytes = size, .to = Place::host, .pinned = false};
-  task.phase = phase;
-  task.stream = compute_stream;
-  task.launch = tasks.hook(host_read_cpu.copy, 0);
+  auto task = copy_task(std::move(name), phase, {.bytes = size, .to = Place::host, .pinned = false},
+                        compute_stream, tasks.hook(host_read_cpu.copy, 0));
   task.host_waits = true;
   const auto id = tasks.add(std::move(task));
   tasks.wait("value seen by the CPU", phase, tasks.cpu(seen_by_host));

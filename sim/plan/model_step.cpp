@@ -259,13 +259,10 @@ class StepBuilder {
 
   /// A copy of what waits for a block's backward pass between GPU and pinned host memory.
   Task copy_of(std::int32_t of_block, Place to, StreamId stream) const {
-    Task task;
-    task.name = to == Place::host ? "activations to the host" : "activations from the host";
-    task.work = Copy{.bytes = offloaded(of_block), .to = to};
-    task.phase = to == Place::host ? Phase::forward : Phase::backward;
-    task.stream = stream;
-    task.launch = tasks_.gpu().launch_cost * costs_.slower_host;
-    return task;
+    const bool leaves = to == Place::host;
+    return copy_task(leaves ? "activations to the host" : "activations from the host",
+                     leaves ? Phase::forward : Phase::backward, {.bytes = offloaded(of_block), .to = to},
+                     stream, tasks_.gpu().launch_cost * costs_.slower_host);
   }
 
   /// Moves the input of a recomputed block on the stream of the kernels.

@@ -18,12 +18,8 @@ namespace gradway {
 namespace {
 
 Task input_copy(Bytes bytes, const InputSettings& input, Seconds launch) {
-  Task task;
-  task.name = "input copy";
-  task.work = Copy{.bytes = bytes, .to = Place::gpu, .pinned = input.pin_memory};
-  task.phase = Phase::input;
-  task.stream = compute_stream;
-  task.launch = launch;
+  auto task = copy_task("input copy", Phase::input, {.bytes = bytes, .pinned = input.pin_memory},
+                        compute_stream, launch);
   task.host_waits = !input.pin_memory;  // a copy from pageable memory blocks the CPU until it has ended
   if (delivers_to_gpu(input)) {
     task.name = "batch is on the GPU";

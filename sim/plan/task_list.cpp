@@ -7,6 +7,16 @@ std::vector<Stream> streams_of_a_rank() {
   return {{"compute", Lane::compute}, {"communicator", Lane::ordered}, {"side", Lane::unordered}};
 }
 
+Task copy_task(std::string name, Phase phase, Copy copy, StreamId stream, Seconds launch) {
+  Task task;
+  task.name = std::move(name);
+  task.work = copy;
+  task.phase = phase;
+  task.stream = stream;
+  task.launch = launch;
+  return task;
+}
+
 StreamId TaskList::add_stream(std::string name) {
   program_.streams.push_back({std::move(name), Lane::ordered});
   return StreamId{program_.streams.size() - 1};

@@ -19,6 +19,9 @@ inline constexpr StreamId communicator_stream{1};
 inline constexpr StreamId side_stream{2};  ///< kernels and copies that wait only for the tasks that they name
 std::vector<Stream> streams_of_a_rank();
 
+/// A copy between the host and a GPU.
+Task copy_task(std::string name, Phase phase, Copy copy, StreamId stream, Seconds launch);
+
 /// Appends tasks to a program in the order in which the CPU issues them, with the CPU time of issuing them.
 class TaskList {
  public:

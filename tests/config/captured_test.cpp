@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/config/captures contains a capture of a GPT with the shape of models/gpt_small.yaml, made with
 // PyTorch 2.6: its operations must be those of the built-in architecture.
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <string>
 #include <utility>
 #include <variant>
@@ -115,31 +111,31 @@ TEST_CASE("a captured step is replayed at the batch of the settings", "[config]"
 
 namespace {
 
-/// Messages of the errors of a capture with these backward operations, in a scenario with these settings.
-std::string wrong_with(const std::string& rows, const std::vector<Override>& set = {}) {
-  std::string text =
-      "schema: 1\nkind: captured\nsource: a test\nframework: PyTorch\nprecision: fp32\nstate_dtype: "
-      "fp32\nbatch: "
-      "2\noptimizer: sgd\ninput_per_sample: 4 B\nparameters: |\n  fp32 4x4 a.weight\noperations:\n  - pass: "
-      "forward\n    "
-      "list: |\n      a mm fp32[2x4] fp32[4x4]:t -> fp32[2x4]\n  - pass: backward\n    list: |\n";
-  text += "      " + rows + "\n      a gradient a.weight\n";
-  const std::string scenario =
-      "schema: 1\nmodel: it\nplatform: h200-1x\njob: { gpus: 1, batch_per_gpu: 2 }\nstrategy: { kind: none "
-      "}\n";
-  const auto folder =
-      std::filesystem::temp_directory_path() / fmt::format("gradway-captured-test-{}", getpid());
-  std::filesystem::create_directories(folder / "models");
-  std::ofstream{folder / "models/it.yaml"} << text;
-  std::ofstream{folder / "one.yaml"} << scenario;
-  std::string found;
+/// The text of a capture. @param head lines that differ between the tests, with formats
+std::string capture_of(const std::string& head, const std::string& parameters, const std::string& forward,
+                       const std::string& backward) {
+  return fmt::format(
+      "schema: 1\nkind: captured\nsource: a test\nframework: PyTorch\nbatch: 2\noptimizer: sgd\n"
+      "input_per_sample: 4 B\n{}parameters: |\n  fp32 4x4 {}\noperations:\n  - pass: forward\n    list: |\n"
+      "{}  - pass: backward\n    list: |\n{}",
+      head, parameters, forward, backward);
+}
+
+const std::string in_fp32 = "precision: fp32\nstate_dtype: fp32\n";
+
+/// Messages of the errors of a capture with these backward operations, in a scenario with these lines.
+std::string wrong_with(const std::string& rows, const std::string& scenario =
+                                                    "platform: h200-1x\njob: { gpus: 1, batch_per_gpu: 2 }\n"
+                                                    "strategy: { kind: none }\n") {
+  const auto model = capture_of(in_fp32, "a.weight", "      a mm fp32[2x4] fp32[4x4]:t -> fp32[2x4]\n",
+                                "      " + rows + "\n      a gradient a.weight\n");
+  std::string messages;
   try {
-    load_scenario(folder / "one.yaml", set, DataPath{{folder, GRADWAY_SOURCE_DIR}});
+    load_scenario_text("schema: 1\nmodel: it\n" + scenario, "a test", data, model);
   } catch (const ConfigError& error) {
-    for (const auto& problem : error.problems()) found += problem.what + "\n";
+    for (const auto& problem : error.problems()) messages += problem.what + "\n";
   }
-  std::filesystem::remove_all(folder);
-  return found;
+  return messages;
 }
 
 }  // namespace
@@ -162,12 +158,10 @@ namespace {
 
 /// The job of a scenario with these lines, of a capture with these: parameters in `state`, computed in bf16.
 Job job_of(const std::string& captured, const std::string& scenario, const std::string& state = "fp32") {
-  const auto model = fmt::format(
-      "schema: 1\nkind: captured\nsource: a test\nframework: PyTorch\nprecision: bf16\nstate_dtype: {}\n"
-      "batch: 2\noptimizer: sgd\ninput_per_sample: 4 B\n{}parameters: |\n  fp32 4x4 a.weight\noperations:\n"
-      "  - pass: forward\n    list: |\n      a mm bf16[2x4] bf16[4x4]:t -> bf16[2x4]\n  - pass: backward\n"
-      "    list: |\n      a mm bf16[4x2]:t bf16[2x4] -> bf16[4x4] weight\n      a gradient a.weight\n",
-      state, captured);
+  const auto model =
+      capture_of(fmt::format("precision: bf16\nstate_dtype: {}\n{}", state, captured), "a.weight",
+                 "      a mm bf16[2x4] bf16[4x4]:t -> bf16[2x4]\n",
+                 "      a mm bf16[4x2]:t bf16[2x4] -> bf16[4x4] weight\n      a gradient a.weight\n");
   const auto text = "schema: 1\nmodel: it\nplatform: aws-p5.48xlarge\n" + scenario;
   return load_scenario_text(text, "a test", data, model).job;
 }
@@ -213,11 +207,33 @@ TEST_CASE("parallelism that splits the layers of a capture is one error", "[conf
   const std::string step = "a mm fp32[4x2]:t fp32[2x4] -> fp32[4x4] weight";
   const std::string rest =
       "' is a capture of one rank: how layers are split follows from a model's shape (its config.json)\n";
-  for (const std::string key : {"parallel.tensor", "parallel.context", "parallel.expert"}) {
-    const auto found =
-        wrong_with(step, {{"platform", "h200-4x"}, {"job.gpus", "2"}, {"strategy.kind", "ddp"}, {key, "2"}});
-    CHECK(found == key + " is 2, but 'it" + rest);
+  for (const std::string key : {"tensor", "context", "expert"})
+    CHECK(wrong_with(step, fmt::format("platform: h200-4x\njob: {{ gpus: 2, batch_per_gpu: 2 }}\n"
+                                       "strategy: {{ kind: ddp }}\nparallel: {{ {}: 2 }}\n",
+                                       key)) == "parallel." + key + " is 2, but 'it" + rest);
+}
+
+// timm's attention reaches its q_norm, which does nothing, only in the backward pass of the views before it.
+TEST_CASE("a pass enters each block of a capture once, with modules that only its backward pass reaches",
+          "[config]") {
+  std::string forward;
+  std::string backward;
+  for (int i = 0; i < 3; ++i) {
+    forward += fmt::format("      h.{}.fc mm fp32[2x4] fp32[4x4]:t -> fp32[2x4]\n", i);
+    backward += fmt::format(
+        "      h.{0}.norm add fp32[2x4] -> fp32[2x4]\n      h.{0}.fc mm fp32[4x2]:t fp32[2x4] -> fp32[4x4] "
+        "weight\n      h.{0}.fc gradient h.{0}.fc.weight\n",
+        2 - i);
   }
+  forward += "      head mm fp32[2x4] fp32[4x4]:t -> fp32[2x4]\n";
+  const auto scenario = load_scenario_text(
+      "schema: 1\nmodel: it\nplatform: aws-p5.48xlarge\njob: { gpus: 8, batch_per_gpu: 2 }\n"
+      "strategy: { kind: fsdp }\n",
+      "a test", data, capture_of(in_fp32, "h.[0..2].fc.weight", forward, backward));
+  std::vector<std::string> names;
+  for (const auto& layer : scenario.model.captured->layers) names.push_back(layer.name);
+  CHECK(names ==
+        std::vector<std::string>{"h.0.fc", "h.0.norm", "h.1.fc", "h.1.norm", "h.2.fc", "h.2.norm", "head"});
 }
 
 TEST_CASE("the CPU time of a captured step is that of its operations and gradients", "[config]") {

@@ -71,6 +71,19 @@ TEST_CASE("prefetch gathers groups before the kernels of the current group are i
   CHECK(first_of(scenario, "block 2 all-gather") < first_of(scenario, "h.0.mlp"));
 }
 
+// @source torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py, PyTorch 2.11 (unshard, wait_for_unshard)
+TEST_CASE("FSDP2 over one rank copies each parameter and exchanges nothing") {
+  const auto scenario = three_blocks(Fsdp{.reshard = Fsdp::over_all}, 1);
+  CHECK(collectives_of(scenario).empty());
+  const auto workload = plan(scenario, compute_costs(scenario));
+  int copied = 0;
+  for (const auto& task : workload.first_program().tasks) {
+    CHECK_FALSE(task.name.ends_with("copy-in"));
+    if (task.name.ends_with("copy-out")) copied += task.launches;
+  }
+  CHECK(copied == 5 + 5);  // forward and backward
+}
+
 TEST_CASE("blocks are wrapped in groups, the last of which may be smaller") {
   CHECK(collectives_of(three_blocks(Fsdp{.wrap = {2}, .reshard = Fsdp::kept})) ==
         std::vector<std::string>{"root all-gather", "blocks 0 to 1 all-gather", "block 2 all-gather",

@@ -17,6 +17,7 @@
 #include "sim/config/yaml/quantities.hpp"
 #include "sim/config/yaml/text_table.hpp"
 #include "sim/workload/architectures.hpp"
+#include "sim/workload/blocks.hpp"
 #include "sim/workload/captured/captured_step.hpp"
 
 namespace gradway::config {
@@ -110,28 +111,25 @@ struct CapturedRow {
   std::int64_t times = 1;
 };
 
+/// A note of one word, and what it sets.
+using Flag = std::pair<std::string_view, bool CapturedOperation::*>;
+constexpr std::array<Flag, 10> one_word_notes{{{"fixed", &CapturedOperation::is_fixed},
+                                               {"weight", &CapturedOperation::of_parameters},
+                                               {"waits", &CapturedOperation::host_waits},
+                                               {"causal", &CapturedOperation::is_causal},
+                                               {"flash", &CapturedOperation::is_flash},
+                                               {"tf32", &CapturedOperation::is_tf32},
+                                               {"eager", &CapturedOperation::is_eager},
+                                               {"graph", &CapturedOperation::starts_graph},
+                                               {"transposed", &CapturedOperation::is_transposed},
+                                               {"reentrant", &CapturedOperation::is_reentrant}}};
+
 void read_note(const Cell& cell, CapturedRow& row) {
   auto& operation = row.operation;
   const auto word = cell.word();
   const auto value = [&](std::string_view key) { return cell.part(key.size(), std::string_view::npos); };
-  if (word == "fixed") {
-    operation.is_fixed = true;
-  } else if (word == "weight") {
-    operation.of_parameters = true;
-  } else if (word == "waits") {
-    operation.host_waits = true;
-  } else if (word == "causal") {
-    operation.is_causal = true;
-  } else if (word == "flash") {
-    operation.is_flash = true;
-  } else if (word == "tf32") {
-    operation.is_tf32 = true;
-  } else if (word == "eager") {
-    operation.is_eager = true;
-  } else if (word == "graph") {
-    operation.starts_graph = true;
-  } else if (word == "transposed") {
-    operation.is_transposed = true;
+  if (const auto flag = std::ranges::find(one_word_notes, word, &Flag::first); flag != one_word_notes.end()) {
+    operation.*flag->second = true;
   } else if (word.starts_with("dropout=")) {
     operation.dropout = number(value("dropout="), "a share", 0, 1);
   } else if (word.starts_with("stride=")) {
@@ -140,8 +138,6 @@ void read_note(const Cell& cell, CapturedRow& row) {
     operation.padding = joined_numbers(value("pad="), "a padding");
   } else if (word.starts_with("groups=")) {
     operation.groups = whole_number(value("groups="), "a number of groups", 1, largest_side);
-  } else if (word == "reentrant") {
-    operation.is_reentrant = true;
   } else if (word.starts_with("operations=")) {
     operation.inner =
         static_cast<int>(whole_number(value("operations="), "a number of operations", 0, most_repetitions));
@@ -318,10 +314,19 @@ class LayersOfCapture {
   std::vector<std::string> unknown_{};
 };
 
-/// Moves the root to the end, as the loss follows the other layers.
-void put_root_last(std::vector<CapturedLayer>& layers) {
-  const auto root = std::ranges::find(layers, name_of_root, &CapturedLayer::name);
-  if (root != layers.end()) std::rotate(root, root + 1, layers.end());
+/// Puts layers into the order of the forward pass. A pass enters each block once: modules that only the
+/// backward pass reaches, such as those whose forward pass makes views, join the others of their block. The
+/// root is last, as the loss follows the other layers.
+void put_in_order(std::vector<CapturedLayer>& layers) {
+  std::map<std::string, std::size_t, std::less<>> positions;
+  const auto position = [&](const CapturedLayer& layer) {
+    if (layer.name == name_of_root) return layers.size();
+    const auto block = block_name(layer.name);
+    return positions.try_emplace(std::string{block.empty() ? layer.name : block}, positions.size())
+        .first->second;
+  };
+  for (const auto& layer : layers) position(layer);
+  std::ranges::stable_sort(layers, {}, position);
 }
 
 /// Reads operations and memory, which both sequence lengths of a capture have.
@@ -356,7 +361,7 @@ void read_second(Reader& file, const std::vector<ReadParameter>& parameters, Cap
   if (!layers || !section->is_valid()) return;
   std::vector<std::string> ignored;
   second.layers = layers->take(ignored);
-  put_root_last(second.layers);
+  put_in_order(second.layers);
   if (const auto mismatch = difference(captured, second); !mismatch.empty())
     file.error(file.key_place("second"), "the captures differ in more than sizes: " + mismatch,
                "capture the same program at two sequence lengths, both with the same settings");
@@ -408,7 +413,7 @@ void read_captured(Reader& file, Model& model) {
         file.key_place("operations"), "no parameter has a gradient",
         "add a row 'MODULE gradient PARAMETER' for each trained parameter, or capture the program again");
   if (!file.is_valid()) return;
-  put_root_last(captured.layers);
+  put_in_order(captured.layers);
   read_times(file, captured);
   read_second(file, parameters, captured);
   if (!file.is_valid()) return;

@@ -98,13 +98,8 @@ void DdpSync::after_forward(TaskList& tasks, Module module) {
 /// @source ibid., all_reduce_local_used_map
 void DdpSync::share_used(TaskList& tasks) {
   const Bytes size{map_entry * gradients()};
-  Task task;
-  task.name = "map of used parameters";
-  task.work = Copy{.bytes = size, .to = Place::gpu, .pinned = true};
-  task.phase = Phase::communication;
-  task.stream = compute_stream;
-  task.launch = tasks.hook(call_in_place, 1);
-  const auto copied = tasks.add(std::move(task));
+  const auto copied = tasks.add(copy_task("map of used parameters", Phase::communication, {.bytes = size},
+                                          compute_stream, tasks.hook(call_in_place, 1)));
   used_ = tasks.collective(CollectiveKind::all_reduce, "all-reduce of used parameters", size, copied);
 }
 

@@ -35,12 +35,9 @@ void InputCopies::after_forward(int micro_batch, const std::vector<Task>& batch)
 
 void InputCopies::background_copy() {
   if (input_.background_copy == 0_B) return;
-  Task task;
-  task.name = "background copy";
-  task.work = Copy{.bytes = input_.background_copy};
-  task.phase = Phase::input;
-  task.launch = tasks_.gpu().launch_cost;
-  copy_in_background(std::move(task), input_.background_start);
+  copy_in_background(copy_task("background copy", Phase::input, {.bytes = input_.background_copy},
+                               compute_stream, tasks_.gpu().launch_cost),
+                     input_.background_start);
 }
 
 void InputCopies::fetch_next(int micro_batch, const std::vector<Task>& batch) {

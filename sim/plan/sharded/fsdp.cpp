@@ -101,7 +101,11 @@ void FsdpSync::after_backward(TaskList& tasks, Module module) {
   if (const auto group = groups_.begins_with(module)) leave_backward(tasks, *group);
 }
 
-/// Casts the shards, copies them into the gather buffer, and gathers in place.
+bool FsdpSync::casts(std::size_t group) const {
+  return (gathered_width_ != kept_width_ || settings_.fp8_all_gather) && groups_[group].tensors() > 0;
+}
+
+/// Casts the shards, copies them into the gather buffer, and gathers in place. A rank alone gathers nothing.
 void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   auto& state = state_[group];
   if (state.gathered) return;
@@ -116,14 +120,19 @@ void FsdpSync::gather(TaskList& tasks, std::size_t group) {
   const auto& wrapped_group = groups_[group];
   const bool over_fewer = state.over_fewer;
   const int over = over_fewer ? resharded_over(group) : shards_;
-  const bool casts = (gathered_width_ != kept_width_ || settings_.fp8_all_gather) && !over_fewer &&
-                     wrapped_group.tensors() > 0;
-  if (settings_.cpu_offload && !over_fewer) from_host(tasks, group);
-  const auto traffic =
-      (casts ? share(group, kept_width_) + trained(group) / shards_ : Bytes{}) + 2 * gathered(group) / over;
+  const bool casts_shards = casts(group) && !over_fewer;
+  if (settings_.cpu_offload && !over_fewer)
+    copy_shard(tasks, group, {.bytes = share(group, kept_width_) + wrapped_group.frozen / shards_}, gate_);
+  if (shards_ == 1) {
+    state.gathered = tasks.wait(fmt::format("{} not gathered", wrapped_group.name), Phase::communication,
+                                tasks.hook(fsdp_alone_cpu.gather, 0));
+    return;
+  }
+  const auto traffic = (casts_shards ? share(group, kept_width_) + trained(group) / shards_ : Bytes{}) +
+                       2 * gathered(group) / over;
   const auto in =
       tasks.kernel_on(copy_in_, fmt::format("{} copy-in", wrapped_group.name), traffic / fsdp_copies.copy_in,
-                      casts ? 4 : 2, tasks.hook(fsdp_cpu.gather, wrapped_group.gathered_tensors()));
+                      casts_shards ? 4 : 2, tasks.hook(fsdp_cpu.gather, wrapped_group.gathered_tensors()));
   tasks[in].unit = static_cast<std::int32_t>(group);
   if (gate_) tasks[in].after.push_back(*gate_);
   state.gathered = in;
@@ -149,40 +158,36 @@ void FsdpSync::gather_ahead(TaskList& tasks, std::size_t group, bool is_forward)
   if (state_[group].gathered) tasks[id].after.push_back(*state_[group].gathered);
 }
 
-/// One copy per parameter.
-void FsdpSync::from_host(TaskList& tasks, std::size_t group) {
-  Task task;
-  task.name = fmt::format("{} from the host", groups_[group].name);
-  task.work = Copy{.bytes = share(group, kept_width_) + groups_[group].frozen / shards_};
-  task.phase = Phase::communication;
-  task.stream = copy_in_;
-  task.launch = tasks.hook(per_parameter, groups_[group].gathered_tensors());
+/// One copy per parameter between the host and the GPU.
+TaskId FsdpSync::copy_shard(TaskList& tasks, std::size_t group, Copy copy, std::optional<TaskId> after) {
+  const bool is_gradient = copy.to == Place::host;
+  const auto tensors = is_gradient ? groups_[group].tensors() : groups_[group].gathered_tensors();
+  auto task = copy_task(fmt::format("{} {} the host", groups_[group].name, is_gradient ? "to" : "from"),
+                        Phase::communication, copy, is_gradient ? after_reduction_ : copy_in_,
+                        tasks.hook(per_parameter, tensors));
   task.unit = static_cast<std::int32_t>(group);
-  if (gate_) task.after.push_back(*gate_);
-  tasks.add(std::move(task));
-}
-
-/// The CPU waits at once if gradients are added to those of the micro-step before.
-TaskId FsdpSync::to_host(TaskList& tasks, std::size_t group, TaskId reduced) {
-  Task task;
-  task.name = fmt::format("{} to the host", groups_[group].name);
-  task.work = Copy{.bytes = share(group, kept_width_), .to = Place::host};
-  task.phase = Phase::communication;
-  task.stream = after_reduction_;
-  task.launch = tasks.hook(per_parameter, groups_[group].tensors());
-  task.unit = static_cast<std::int32_t>(group);
-  task.after.push_back(reduced);
-  task.host_waits = micro_.number > 0 && !settings_.no_sync;
+  if (after) task.after.push_back(*after);
+  // At once if gradients are added to those of the micro-step before.
+  task.host_waits = is_gradient && micro_.number > 0 && !settings_.no_sync;
   return tasks.add(std::move(task));
 }
 
-/// @pre it was gathered
+/// A rank alone copies each parameter, after its cast. @pre it was gathered
 TaskId FsdpSync::copy_out(TaskList& tasks, std::size_t group) {
   const auto& wrapped_group = groups_[group];
-  const auto id = tasks.memory_kernels(fmt::format("{} copy-out", wrapped_group.name),
-                                       2 * gathered(group) / fsdp_copies.copy_out, 1,
-                                       tasks.hook(fsdp_cpu.copy_out, wrapped_group.gathered_tensors()));
-  add_table(tasks, id, fsdp_copies.table);
+  const auto tensors = wrapped_group.gathered_tensors();
+  const bool is_alone = shards_ == 1;
+  auto launch = tasks.hook(is_alone ? fsdp_alone_cpu.copy_out : fsdp_cpu.copy_out, tensors);
+  auto traffic = 2 * gathered(group) / (is_alone ? 1 : fsdp_copies.copy_out);
+  int kernels = is_alone ? tensors : 1;
+  if (is_alone && casts(group)) {
+    launch += tasks.hook(fsdp_alone_cpu.cast, tensors);
+    traffic += whole(group, kept_width_) + trained(group);
+    kernels += tensors;
+  }
+  const auto id =
+      tasks.memory_kernels(fmt::format("{} copy-out", wrapped_group.name), traffic, kernels, launch);
+  if (!is_alone) add_table(tasks, id, fsdp_copies.table);
   tasks[id].after.push_back(*state_[group].gathered);
   tasks[id].unit = static_cast<std::int32_t>(group);
   state_[group].is_whole = true;
@@ -205,14 +210,14 @@ void FsdpSync::enter_forward(TaskList& tasks, std::size_t group) {
 void FsdpSync::leave_forward(TaskList& tasks, std::size_t group) {
   if (!is_pipelined_ || std::ranges::find(order_, group) == order_.end()) order_.push_back(group);
   tasks.wait(fmt::format("{} post-forward", groups_[group].name), Phase::communication,
-             tasks.hook(fsdp_cpu.leave_forward, 0));
+             shards_ == 1 ? tasks.hook(fsdp_alone_cpu.leave_forward, groups_[group].gathered_tensors())
+                          : tasks.hook(fsdp_cpu.leave_forward, 0));
   const auto over = resharded_over(group);
   if (over == Fsdp::kept) return;
   state_[group] = {.over_fewer = over != Fsdp::over_all, .passes = state_[group].passes};
-  if (over != Fsdp::over_all) {
+  if (over != Fsdp::over_all)
     tasks.memory_kernels(fmt::format("{} kept part", groups_[group].name), 2 * gathered(group) / over, 1,
                          tasks.gpu().launch_cost);
-  }
 }
 
 void FsdpSync::enter_backward(TaskList& tasks, std::size_t group) {
@@ -274,11 +279,12 @@ void FsdpSync::add_to_unsharded(TaskList& tasks, std::size_t group, bool is_firs
 void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
   const auto& wrapped_group = groups_[group];
   const auto unit = static_cast<std::int32_t>(group);
-  // Megatron-FSDP copies gradients one by one.
-  const auto in = tasks.memory_kernels(
-      fmt::format("{} gradients in", wrapped_group.name),
-      is_megatron_ ? moved : moved / fsdp_copies.gradients, is_megatron_ ? wrapped_group.tensors() : 1,
-      tasks.hook(is_megatron_ ? per_parameter : fsdp_cpu.reduce, wrapped_group.tensors()));
+  auto cpu = shards_ == 1 ? fsdp_alone_cpu.reduce : fsdp_cpu.reduce;
+  if (is_megatron_) cpu = per_parameter;  // copies gradients one by one
+  const auto in = tasks.memory_kernels(fmt::format("{} gradients in", wrapped_group.name),
+                                       is_megatron_ ? moved : moved / fsdp_copies.gradients,
+                                       is_megatron_ ? wrapped_group.tensors() : 1,
+                                       tasks.hook(cpu, wrapped_group.tensors()));
   if (!is_megatron_) add_table(tasks, in, moved / fsdp_copies.table_of_gradients);
   tasks[in].unit = unit;
   units_[group].filled_by = static_cast<std::int32_t>(in.index());
@@ -298,8 +304,10 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
     tasks[last].unit = unit;
     if (offloaded_) tasks[last].after.push_back(*offloaded_);
   }
-  // The shard is cast to the format of the parameters and added to that of the micro-step before.
+  // The shard is cast to the format of the parameters and added to that of the micro-step before. A rank
+  // alone copies the sum first.
   double traffic = reduced_width_ == kept_width_ ? 0 : reduced_width_ + kept_width_;
+  if (shards_ == 1) traffic += 2 * reduced_width_;
   const bool adds = !is_pipelined_ && !settings_.no_sync && micro_.number > 0 && !settings_.cpu_offload;
   if (adds) traffic += 3 * kept_width_;
   if (is_megatron_) traffic = 3 * reduced_width_;  // into a buffer that was zero
@@ -312,7 +320,9 @@ void FsdpSync::reduce(TaskList& tasks, std::size_t group, Bytes moved) {
     last = id;
     if (settings_.replicate == 1) reduction_ = id;
   }
-  if (settings_.cpu_offload) offloaded_ = last = to_host(tasks, group, last);
+  if (settings_.cpu_offload)
+    offloaded_ = last =
+        copy_shard(tasks, group, {.bytes = share(group, kept_width_), .to = Place::host}, last);
   pending_.push_back(last);
 }
 

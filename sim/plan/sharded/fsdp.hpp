@@ -70,8 +70,7 @@ class FsdpSync final : public Sync {
   void gather_ahead(TaskList& tasks, std::size_t group, bool is_forward);
   HeldMemory held_by_megatron(const StepMoment& moment, HeldMemory held) const;
   TaskId copy_out(TaskList& tasks, std::size_t group);
-  void from_host(TaskList& tasks, std::size_t group);
-  TaskId to_host(TaskList& tasks, std::size_t group, TaskId reduced);
+  TaskId copy_shard(TaskList& tasks, std::size_t group, Copy copy, std::optional<TaskId> after);
   void enter_forward(TaskList& tasks, std::size_t group);
   void leave_forward(TaskList& tasks, std::size_t group);
   void enter_backward(TaskList& tasks, std::size_t group);
@@ -80,6 +79,7 @@ class FsdpSync final : public Sync {
   void reduce(TaskList& tasks, std::size_t group, Bytes moved);
   void add_to_unsharded(TaskList& tasks, std::size_t group, bool is_first);
   int resharded_over(std::size_t group) const;
+  bool casts(std::size_t group) const;
   Bytes whole(std::size_t group, double width) const { return Bytes{width * groups_[group].padded}; }
   /// Size of trained parameters in the all-gather.
   Bytes trained(std::size_t group) const {

@@ -19,12 +19,8 @@ Seconds time_of_cast(const RankScenario& scenario, double width) {
 }
 
 TaskId own_to_host(TaskList& tasks, StreamId stream, Bytes size, TaskId after, std::int32_t unit) {
-  Task task;
-  task.name = "own gradients to the host";
-  task.work = Copy{.bytes = size, .to = Place::host};
-  task.phase = Phase::communication;
-  task.stream = stream;
-  task.launch = tasks.gpu().launch_cost;
+  auto task = copy_task("own gradients to the host", Phase::communication, {.bytes = size, .to = Place::host},
+                        stream, tasks.gpu().launch_cost);
   task.unit = unit;
   task.after.push_back(after);
   return tasks.add(std::move(task));
@@ -32,13 +28,8 @@ TaskId own_to_host(TaskList& tasks, StreamId stream, Bytes size, TaskId after, s
 
 TaskId own_from_host(TaskList& tasks, double elements, double width, Seconds cast) {
   if (cast > Seconds{}) tasks.wait("parameters are cast on the CPU", Phase::optimizer, cast);
-  Task task;
-  task.name = "own parameters from the host";
-  task.work = Copy{.bytes = Bytes{width * elements}};
-  task.phase = Phase::communication;
-  task.stream = compute_stream;
-  task.launch = tasks.gpu().launch_cost;
-  return tasks.add(std::move(task));
+  return tasks.add(copy_task("own parameters from the host", Phase::communication,
+                             {.bytes = Bytes{width * elements}}, compute_stream, tasks.gpu().launch_cost));
 }
 
 ZeroSync::ZeroSync(const RankScenario& scenario)

@@ -223,12 +223,8 @@ std::optional<TaskId> Zero3Sync::unpack(TaskList& tasks, std::size_t index, Task
 /// @source deepspeed/runtime/zero/partition_parameters.py (all_gather_coalesced): shards on the host are
 /// copied to the GPU first
 void Zero3Sync::from_host(TaskList& tasks, std::size_t index, Bytes shard) {
-  Task task;
-  task.name = fmt::format("part {} from the host", index);
-  task.work = Copy{.bytes = shard};
-  task.phase = Phase::communication;
-  task.stream = gathers_;
-  task.launch = tasks.gpu().launch_cost * parts_[index].tensors;
+  auto task = copy_task(fmt::format("part {} from the host", index), Phase::communication, {.bytes = shard},
+                        gathers_, tasks.gpu().launch_cost * parts_[index].tensors);
   task.after.push_back(*gate_);
   tasks.add(std::move(task));
 }
