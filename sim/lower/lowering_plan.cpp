@@ -120,25 +120,27 @@ void find_loading_paths(LoweringPlan& plan, const Workload& workload, const Plat
   }
 }
 
+/// Whether interchangeable domains can stand for each other: the workload uses nothing besides them.
+bool uses_only_domains(const Workload& workload, const LoweringPlan& plan, const Platform& platform,
+                       const IdenticalDomains& alike) {
+  return alike.hold() && workload.channels.empty() && plan.traffic.empty() && platform.loading.empty();
+}
+
 Folding fold_workload(const LoweringPlan& plan, const Workload& workload, const Platform& platform,
-                      const std::vector<std::uint32_t>& gpus) {
-  std::vector<ActorUse> uses;
-  uses.reserve(workload.actors.size());
-  for (std::size_t a = 0; a < workload.actors.size(); ++a) {
-    auto& use = uses.emplace_back();
-    use.push_back(plan.copy_in[a].resources);
+                      const std::vector<std::uint32_t>& gpus, const IdenticalDomains& alike) {
+  const auto use_of = [&](std::size_t a) {
+    ActorUse use{plan.copy_in[a].resources};
     const auto gpu = gpus[workload.actors[a].at.index()];
     if (gpu != Op::absent) use.back().push_back(platform.gpu_resources[gpu]);
-    if (!plan.copy_out[a].resources.empty()) use.push_back(plan.copy_out[a].resources);
-    if (!plan.reads[a].empty()) use.push_back(plan.reads[a]);
-    if (!plan.cache_hits[a].empty()) use.push_back(plan.cache_hits[a]);
-    if (!plan.cold_reads[a].empty()) use.push_back(plan.cold_reads[a]);
-    if (!plan.reads_ahead[a].empty()) use.push_back(plan.reads_ahead[a]);
-    if (!plan.cores[a].empty()) use.push_back(plan.cores[a]);
-  }
+    for (const auto* path : {&plan.copy_out[a].resources, &plan.reads[a], &plan.cache_hits[a],
+                             &plan.cold_reads[a], &plan.reads_ahead[a], &plan.cores[a]})
+      if (!path->empty()) use.push_back(*path);
+    return use;
+  };
   std::vector<const std::vector<ResourceId>*> traffic;
   for (const auto& flow : plan.traffic) traffic.push_back(&flow.path);
-  return find_folding(workload, uses, plan.collectives.group_uses(), traffic, platform);
+  return find_folding(workload, use_of, plan.collectives.group_uses(), traffic, platform,
+                      uses_only_domains(workload, plan, platform, alike) ? &alike : nullptr);
 }
 
 }  // namespace
@@ -161,7 +163,9 @@ LoweringPlan make_lowering_plan(const Workload& workload, const Scenario& scenar
   find_copy_paths(plan, workload, platform, gpus);
   find_loading_paths(plan, workload, platform);
   plan.folding =
-      fold == FoldRanks::yes ? fold_workload(plan, workload, platform, gpus) : no_folding(workload, platform);
+      fold == FoldRanks::yes
+          ? fold_workload(plan, workload, platform, gpus, communicators.identical_domains())
+          : no_folding(workload, platform);
   return plan;
 }
 

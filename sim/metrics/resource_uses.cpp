@@ -45,18 +45,18 @@ double spread_of(const Platform& platform, const Resource& resource) {
 ResourceUses use_of_resources(const StepWindow& window, const Platform& platform, const Lowered& lowered,
                               const Timeline& timeline) {
   const auto totals = amounts(window, platform, lowered.ops, timeline);
-  const auto& representative = lowered.folding.resource_representative;
+  const auto& representative = lowered.folding.resources;
   const auto is_used = [&](ResourceId id) {
     const auto kind = platform.resources[id.index()].kind;
     return kind != ResourceKind::gpu && kind != ResourceKind::cores &&
-           totals.carried[representative[id.index()].index()] != 0;
+           totals.carried[representative.of(id).index()] != 0;
   };
   std::size_t used = 0;
   std::map<ResourceId, std::size_t> alike;  // by representative resource
   for (std::size_t i = 0; i < platform.resources.size(); ++i) {
     if (!is_used(ResourceId{i})) continue;
     ++used;
-    ++alike[representative[i]];
+    ++alike[representative.of(ResourceId{i})];
   }
   ResourceUses uses;
   const bool is_large = used > most_links_listed;
@@ -64,7 +64,7 @@ ResourceUses use_of_resources(const StepWindow& window, const Platform& platform
     const ResourceId id{i};
     if (!is_used(id)) continue;
     const auto& resource = platform.resources[i];
-    const auto stands_for = representative[i];
+    const auto stands_for = representative.of(id);
     const auto bytes = totals.carried[stands_for.index()];
     if (stands_for == id) uses.carried.emplace_back(id, Bytes{bytes});
     if (is_large && stands_for != id) continue;

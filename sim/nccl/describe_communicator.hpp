@@ -12,6 +12,6 @@ namespace gradway {
 /// slowest hops, the slowest transport inside a node, and the rate between nodes.
 CommunicatorFacts describe_communicator(const Platform& platform, const Routes& routes,
                                         const NcclSettings& settings, const CollectiveWays& ways,
-                                        const GpuNumbers& gpus);
+                                        int ranks);
 
 }  // namespace gradway

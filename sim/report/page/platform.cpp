@@ -83,7 +83,7 @@ class Drawing {
   ResourceLoad busy(ResourceId id) const {
     const auto listed = used_.find(platform_.name_of(id));
     if (listed != used_.end()) return {listed->second->busy_fraction, listed->second->bytes};
-    const auto alike = run_.folding.resource_representative[id.index()];
+    const auto alike = run_.folding.resources.of(id);
     const auto& carried = run_.measured.carried;
     const auto load = std::ranges::lower_bound(carried, alike, {}, &std::pair<ResourceId, Bytes>::first);
     if (load == carried.end() || load->first != alike) return {};

@@ -291,8 +291,8 @@ std::vector<LinkTrack> busiest_links(const Run& run, std::size_t most) {
     LinkTrack track;
     track.name = platform.name_of(ids[i]);
     track.node = node_of(platform, ids[i]);
-    const auto members = std::ranges::count(run.folding.resource_representative, ids[i]);
-    track.alike = static_cast<std::size_t>(members - 1);
+    for (std::size_t other = 0; other < platform.resources.size(); ++other)
+      track.alike += run.folding.resources.of(ResourceId{other}) == ids[i] && other != ids[i].index() ? 1 : 0;
     track.points = points(use[i]);
     track.has_others = std::ranges::any_of(track.points, [](const auto& point) { return point.others > 0; });
     tracks.push_back(std::move(track));
