@@ -28,8 +28,7 @@ class Communicators {
   std::size_t kind(GroupId group) const { return groups_[group.index()].kind; }
   /// Moves a path of the communicator to the domains of the group.
   SharedPath moved(const SharedPath& path, GroupId group) const { return path.on(groups_[group.index()].domains); }
-  /// Whether the NVLink domains of the platform are interchangeable.
-  const IdenticalDomains& identical_domains() const { return routes_->identical_domains(); }
+  const Routes& routes() const { return *routes_; }
 
  private:
   struct GroupKind {

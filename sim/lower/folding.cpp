@@ -318,14 +318,24 @@ Folding folding_of(const Workload& workload, const FoldingParts& parts, const Re
 
 }  // namespace
 
+ResourceRepresentatives::ResourceRepresentatives(std::vector<ResourceId> representatives)
+    : representatives_{std::move(representatives)}, counts_(representatives_.size(), 0) {
+  for (const auto id : representatives_) ++counts_[id.index()];
+}
+
 ResourceRepresentatives::ResourceRepresentatives(std::vector<ResourceId> representatives,
                                                  const IdenticalDomains& alike,
                                                  std::vector<std::uint32_t> kind_of_domain)
     : representatives_{std::move(representatives)},
+      counts_(representatives_.size(), 0),
       alike_{alike},
       kind_of_domain_{std::move(kind_of_domain)},
       has_representatives_(alike.count(), false) {
   for (const auto id : representatives_) has_representatives_[alike.domain_of(id)] = true;
+  std::vector<std::uint32_t> domains(representatives_.size() / alike.resources(), 0);  // by kind
+  for (const auto kind : kind_of_domain_) ++domains[kind];
+  for (std::size_t i = 0; i < representatives_.size(); ++i)
+    counts_[place_of(representatives_[i])] += domains[i / alike.resources()];
 }
 
 std::vector<ResourceId> Folding::fold(const SharedPath& path) const {

@@ -19,22 +19,25 @@ class ResourceRepresentatives {
  public:
   ResourceRepresentatives() = default;
   /// @param representatives by resource
-  explicit ResourceRepresentatives(std::vector<ResourceId> representatives)
-      : representatives_{std::move(representatives)} {}
+  explicit ResourceRepresentatives(std::vector<ResourceId> representatives);
   /// @param representatives of the resources of a domain of each kind, kind by kind
   ResourceRepresentatives(std::vector<ResourceId> representatives, const IdenticalDomains& alike,
                           std::vector<std::uint32_t> kind_of_domain);
 
-  ResourceId of(ResourceId id) const {
-    if (!alike_) return representatives_[id.index()];
-    const auto kind = kind_of_domain_[alike_->domain_of(id)];
-    return representatives_[kind * alike_->resources() + alike_->number_in_domain(id)];
-  }
+  ResourceId of(ResourceId id) const { return representatives_[place_of(id)]; }
+  /// Number of resources that one represents, itself included.
+  std::size_t represented_by(ResourceId representative) const { return counts_[place_of(representative)]; }
   /// Whether a domain may have resources that represent themselves.
   bool may_be_on(std::size_t domain) const { return !alike_ || has_representatives_[domain]; }
 
  private:
+  std::size_t place_of(ResourceId id) const {
+    if (!alike_) return id.index();
+    return kind_of_domain_[alike_->domain_of(id)] * alike_->resources() + alike_->number_in_domain(id);
+  }
+
   std::vector<ResourceId> representatives_;
+  std::vector<std::uint32_t> counts_;  ///< at the place of a representative
   std::optional<IdenticalDomains> alike_;
   std::vector<std::uint32_t> kind_of_domain_;
   std::vector<bool> has_representatives_;  ///< by domain

@@ -28,7 +28,9 @@ struct TrafficFlow {
 /// copies, collectives and neighbours' traffic, and which actors stand for others.
 struct LoweringPlan {
   Precision precision{};               ///< of the job's kernels
-  std::vector<TransferPath> copy_in;   ///< by actor; empty if nothing is copied or there is no host memory
+  /// By actor; empty if nothing is copied, there is no host memory, or its resources are all represented by
+  /// others.
+  std::vector<TransferPath> copy_in;
   std::vector<TransferPath> copy_out;  ///< by actor, likewise
   std::vector<std::vector<ResourceId>> reads;        ///< by actor: path from storage to its memory, or empty
   std::vector<std::vector<ResourceId>> cache_hits;   ///< by actor: path from its node's page cache, or empty

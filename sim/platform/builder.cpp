@@ -58,9 +58,9 @@ void PlatformBuilder::repeat_node(int nodes, const std::vector<std::string>& nam
   for (std::size_t node = 1; node < count; ++node) {
     const auto device = [&](DeviceId id) { return DeviceId{id.index() + node * size.devices}; };
     const auto resource = [&](ResourceId id) { return ResourceId{id.index() + node * size.resources}; };
+    const auto prefix = fmt::format("node{}.", node);
     for (std::size_t i = 0; i < size.devices; ++i) {
-      platform.devices.push_back(
-          {fmt::format("node{}.{}", node, names[i]), platform.devices[i].kind, static_cast<int>(node)});
+      platform.devices.push_back({prefix + names[i], platform.devices[i].kind, static_cast<int>(node)});
       const auto memory = platform.memories[i];
       platform.memories.push_back(memory ? std::optional{resource(*memory)} : std::nullopt);
     }

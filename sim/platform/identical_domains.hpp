@@ -19,7 +19,11 @@ class IdenticalDomains {
   std::size_t count() const { return domains_; }
   /// Number of devices of the nodes of a domain.
   std::size_t devices() const { return devices_; }
-  std::size_t domain_of(DeviceId id) const { return id.index() / devices_; }
+  /// Whether a device is an NVSwitch that joins nodes, or the switch. They come last.
+  bool is_switch(DeviceId id) const { return id.index() >= domains_ * devices_; }
+  std::size_t domain_of(DeviceId id) const {
+    return is_switch(id) ? id.index() - domains_ * devices_ : id.index() / devices_;
+  }
   /// Number of resources of a domain.
   std::size_t resources() const { return network_.before + network_.of_domain; }
   /// The domain that a resource belongs to. Its links to NVSwitches and to the switch count as its own.

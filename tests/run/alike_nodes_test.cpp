@@ -141,7 +141,7 @@ TEST_CASE("many alike nodes use each link as often as if their hops were sought 
                                                                            {"aws-p5.48xlarge", "72"},
                                                                            {"gcp-a3-highgpu-8g", "56"},
                                                                            {"aws-p4d.24xlarge", "96"},
-                                                                           {"a100-4x-hdr", "44"},
+                                                                           {"a100-4x-hdr", "88"},
                                                                            {"nvidia-gb200-nvl72", "576"}}));
   const auto variables = GENERATE(Variables{}, Variables{{"NCCL_PXN_DISABLE", "1"}},
                                   Variables{{"NCCL_CROSS_NIC", "1"}});

@@ -291,8 +291,7 @@ std::vector<LinkTrack> busiest_links(const Run& run, std::size_t most) {
     LinkTrack track;
     track.name = platform.name_of(ids[i]);
     track.node = node_of(platform, ids[i]);
-    for (std::size_t other = 0; other < platform.resources.size(); ++other)
-      track.alike += run.folding.resources.of(ResourceId{other}) == ids[i] && other != ids[i].index() ? 1 : 0;
+    track.alike = run.folding.resources.represented_by(ids[i]) - 1;
     track.points = points(use[i]);
     track.has_others = std::ranges::any_of(track.points, [](const auto& point) { return point.others > 0; });
     tracks.push_back(std::move(track));
