@@ -27,7 +27,9 @@ class Communicators {
   /// Equal for groups that share a communicator.
   std::size_t kind(GroupId group) const { return groups_[group.index()].kind; }
   /// Moves a path of the communicator to the domains of the group.
-  SharedPath moved(const SharedPath& path, GroupId group) const { return path.on(groups_[group.index()].domains); }
+  SharedPath moved(const SharedPath& path, GroupId group) const {
+    return path.on(groups_[group.index()].domains);
+  }
   const Routes& routes() const { return *routes_; }
 
  private:

@@ -136,8 +136,8 @@ class Refinement {
 
   /// Splits by the number of uses of each copy of a resource.
   void split_resources() {
-    resources_.split(used_,
-                     [&](std::size_t resource) { return uses_[resource] / parts_.resources[resource].copies; });
+    resources_.split(
+        used_, [&](std::size_t resource) { return uses_[resource] / parts_.resources[resource].copies; });
     for (const auto resource : used_) uses_[resource] = 0;
     used_.clear();
   }

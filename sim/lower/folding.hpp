@@ -78,8 +78,8 @@ using ActorUses = std::function<ActorUse(std::size_t)>;
 
 /// The resources that the collectives of a group use.
 struct GroupUse {
-  std::size_t kind = 0;    ///< equal only if all amounts, caps and latencies of the flows are equal
-  std::size_t shared = 0;  ///< equal only if, besides, their paths are the same but for the domains
+  std::size_t kind = 0;           ///< equal only if all amounts, caps and latencies of the flows are equal
+  std::size_t shared = 0;         ///< equal only if, besides, their paths are the same but for the domains
   std::vector<SharedPath> paths;  ///< of the flows, each once
   /// By path: a number that is equal only if the flows on both paths have equal amounts and caps in each
   /// call.

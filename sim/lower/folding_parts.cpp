@@ -26,8 +26,8 @@ Uses uses_of(const std::vector<ResourceId>& path, const PartOf& part_of) {
 
 /// An actor without its groups and channels. @param number its number
 template <class PartOf>
-FoldingParts::Actor actor_part(const Workload& workload, const std::vector<bool>& varies, const ActorUses& uses,
-                               std::size_t number, const PartOf& part_of) {
+FoldingParts::Actor actor_part(const Workload& workload, const std::vector<bool>& varies,
+                               const ActorUses& uses, std::size_t number, const PartOf& part_of) {
   const auto& actor = workload.actors[number];
   FoldingParts::Actor part{.program = actor.program.index(), .slowdown = actor.slowdown};
   if (varies[part.program]) part.varies = number;
@@ -105,26 +105,29 @@ class AlikeDomains {
   std::size_t place_of(std::size_t actor) const { return place_[actor]; }
 
  private:
-  /// How flows use the domain of an actor, by actor and slot.
+  /// Which actors of its domain hold the group with an actor, and how the flows use the domain, by actor and
+  /// slot.
   void find_places_in_groups() {
     std::size_t slots = 0;
     for (const auto& actor : workload_.actors) {
       first_slot_.push_back(slots);
       slots += actor.groups.size();
     }
-    use_at_slot_.resize(slots, 0);
+    place_at_slot_.resize(slots);
     Sequences sequences;
-    std::vector<std::uint32_t> use_of_domain(alike_.count(), 0);
+    std::vector<std::uint32_t> of_domain(alike_.count(), Sequences::empty);
+    const auto append = [&](std::size_t domain, std::size_t value) {
+      of_domain[domain] = sequences.append(of_domain[domain], value);
+    };
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      const auto& paths = groups_[g].paths;
-      if (paths.empty()) continue;
-      for (std::size_t i = 0; i < paths.front().domains().size(); ++i) {
-        auto use = Sequences::empty;
-        for (const auto& path : paths) use = sequences.append(use, (*path.over_domains()->use_of_domain)[i]);
-        use_of_domain[paths.front().domains()[i]] = use;
-      }
-      for (const auto member : workload_.groups[g].members)
-        use_at_slot_[first_slot_[member.index()] + slot_of(member, g)] = use_of_domain[domain_of(member)];
+      const auto& members = workload_.groups[g].members;
+      for (const auto member : members) append(domain_of(member), place_[member.index()]);
+      for (const auto& path : groups_[g].paths)
+        for (std::size_t i = 0; i < path.domains().size(); ++i)
+          append(path.domains()[i], (*path.over_domains()->use_of_domain)[i]);
+      for (const auto member : members)
+        place_at_slot_[first_slot_[member.index()] + slot_of(member, g)] = of_domain[domain_of(member)];
+      for (const auto member : members) of_domain[domain_of(member)] = Sequences::empty;
     }
   }
 
@@ -194,7 +197,7 @@ class AlikeDomains {
         const auto& slots = workload_.actors[number].groups;
         for (std::size_t slot = 0; slot < slots.size() && !domains.is_alone(d); ++slot)
           key = sequences.append(sequences.append(key, groups.of[slots[slot].index()]),
-                                 use_at_slot_[first_slot_[number] + slot]);
+                                 place_at_slot_[first_slot_[number] + slot]);
       }
       keys.push_back(key);
     }
@@ -212,8 +215,8 @@ class AlikeDomains {
   const IdenticalDomains& alike_;
   std::vector<std::vector<std::uint32_t>> actors_;  ///< by domain
   std::vector<std::uint32_t> place_;                ///< by actor
-  std::vector<std::size_t> first_slot_;             ///< by actor: where its slots begin in `use_at_slot_`
-  std::vector<std::uint32_t> use_at_slot_;
+  std::vector<std::size_t> first_slot_;             ///< by actor: where its slots begin in `place_at_slot_`
+  std::vector<std::uint32_t> place_at_slot_;
 };
 
 /// Adds up how often members are named.
@@ -240,10 +243,12 @@ class Sums {
 }  // namespace
 
 FoldingParts every_part(const Workload& workload, const ActorUses& uses, const std::vector<GroupUse>& groups,
-                       const Platform& platform) {
+                        const Platform& platform) {
   FoldingParts parts;
   const auto varies = which_vary(workload);
   const auto index_of = [](auto id) { return id.index(); };
+  parts.actors.reserve(workload.actors.size());
+  parts.resources.reserve(platform.resources.size());
   for (std::size_t g = 0; g < groups.size(); ++g) {
     parts.groups.push_back({.kind = groups[g].kind});
     for (std::size_t path = 0; path < groups[g].paths.size(); ++path)
@@ -257,7 +262,8 @@ FoldingParts every_part(const Workload& workload, const ActorUses& uses, const s
       parts.groups[group.index()].members.push_back({part.groups.size(), {as_number(i), 1}});
       part.groups.push_back(as_number(group.index()));
     }
-    for (const auto channel : workload.actors[i].channels) part.channels.push_back(as_number(channel.index()));
+    for (const auto channel : workload.actors[i].channels)
+      part.channels.push_back(as_number(channel.index()));
   }
   for (const auto& resource : platform.resources) parts.resources.push_back({resource.kind, resource.rate()});
   return parts;

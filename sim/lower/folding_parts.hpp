@@ -51,14 +51,14 @@ struct FoldingParts {
 
 /// Every actor, group, flow and resource, each for itself.
 FoldingParts every_part(const Workload& workload, const ActorUses& uses, const std::vector<GroupUse>& groups,
-                       const Platform& platform);
+                        const Platform& platform);
 
 /// The parts of some of several interchangeable NVLink domains, which stand for those of others.
 ///
 /// Domains are alike if their actors run the same programs equally fast and hold groups that are alike at the
 /// same slots, of which the flows use the domains alike; groups are alike if they have the same kind of
-/// communicator and calls, and domains that are alike in the same order. This is an equitable partition of all
-/// actors, groups, flows and resources, so that the coarsest one is the coarsest of these parts with the
+/// communicator and calls, and domains that are alike in the same order. This is an equitable partition of
+/// all actors, groups, flows and resources, so that the coarsest one is the coarsest of these parts with the
 /// numbers of their copies.
 struct PartsOfDomains {
   FoldingParts parts;

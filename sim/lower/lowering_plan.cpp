@@ -117,9 +117,9 @@ void find_read_paths(LoweringPlan& plan, std::size_t a, const Workload& workload
 /// Finds the paths of actors that read or preprocess samples.
 void find_loading_paths(LoweringPlan& plan, const Workload& workload, const Routes& routes) {
   const auto& platform = routes.platform();
+  if (platform.loading.empty()) return;
   for (auto* paths : {&plan.reads, &plan.cache_hits, &plan.cold_reads, &plan.reads_ahead, &plan.cores})
     paths->resize(workload.actors.size());
-  if (platform.loading.empty()) return;
   for (std::size_t a = 0; a < workload.actors.size(); ++a) {
     const auto& actor = workload.actors[a];
     const auto& program = workload.programs[actor.program.index()];
@@ -142,9 +142,11 @@ Folding fold_workload(const LoweringPlan& plan, const Workload& workload, const 
     ActorUse use{copies.in(a).resources};
     const auto gpu = gpus[workload.actors[a].at.index()];
     if (gpu != Op::absent) use.back().push_back(platform.gpu_resources[gpu]);
-    for (const auto& path : {copies.out(a).resources, plan.reads[a], plan.cache_hits[a], plan.cold_reads[a],
-                             plan.reads_ahead[a], plan.cores[a]})
-      if (!path.empty()) use.push_back(path);
+    if (auto out = copies.out(a).resources; !out.empty()) use.push_back(std::move(out));
+    if (!plan.has_loading()) return use;
+    for (const auto* paths :
+         {&plan.reads, &plan.cache_hits, &plan.cold_reads, &plan.reads_ahead, &plan.cores})
+      if (!(*paths)[a].empty()) use.push_back((*paths)[a]);
     return use;
   };
   std::vector<const std::vector<ResourceId>*> traffic;
@@ -174,9 +176,9 @@ LoweringPlan make_lowering_plan(const Workload& workload, const Scenario& scenar
   find_loading_paths(plan, workload, routes);
   const CopyPaths copies{workload, routes, gpus};
   const bool only_domains = uses_only_domains(workload, plan, platform, alike);
-  plan.folding = fold == FoldRanks::yes ? fold_workload(plan, workload, platform, gpus, copies,
-                                                        only_domains ? &alike : nullptr)
-                                        : no_folding(workload, platform);
+  plan.folding = fold == FoldRanks::yes
+                     ? fold_workload(plan, workload, platform, gpus, copies, only_domains ? &alike : nullptr)
+                     : no_folding(workload, platform);
   for (std::size_t a = 0; a < workload.actors.size(); ++a) {
     if (only_domains && !plan.folding.resources.may_be_on(alike.domain_of(workload.actors[a].at))) continue;
     plan.copy_in[a] = copies.in(a);

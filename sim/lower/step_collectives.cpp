@@ -73,8 +73,7 @@ StepCollectives::StepCollectives(const Workload& workload, const Communicators& 
     if (is_new)
       shared_.push_back(lowered(communicators.of(id), calls_at(calls_[first.program.index()], slot)));
     auto& group = groups_.emplace_back(place->second, std::vector<SharedPath>{});
-    for (const auto& path : shared_[group.shared].paths)
-      group.paths.push_back(communicators.moved(path, id));
+    for (const auto& path : shared_[group.shared].paths) group.paths.push_back(communicators.moved(path, id));
   }
 }
 

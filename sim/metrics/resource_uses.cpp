@@ -12,7 +12,8 @@ namespace {
 
 struct Amounts {
   std::map<ResourceId, double> carried;  ///< bytes of the step's flows
-  std::map<ResourceId, double> wanted;   ///< bytes per second that endless flows demand; few resources have any
+  std::map<ResourceId, double>
+      wanted;  ///< bytes per second that endless flows demand; few resources have any
 };
 
 Amounts amounts(const StepWindow& window, const Platform& platform, const OpGraph& ops,

@@ -63,7 +63,8 @@ std::vector<std::size_t> different_domains(const std::vector<CollectiveFlow>& fl
   for (const auto* pattern : patterns) {
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
     for (std::size_t i = 0; i < domains; ++i)
-      kinds[i] = known.try_emplace({kinds[i], (*pattern)[i]}, static_cast<std::uint32_t>(known.size())).first->second;
+      kinds[i] = known.try_emplace({kinds[i], (*pattern)[i]}, static_cast<std::uint32_t>(known.size()))
+                     .first->second;
   }
   std::vector<std::size_t> different;
   for (std::size_t i = 0; i < domains; ++i)

@@ -36,9 +36,9 @@ CollectiveWays::CollectiveWays(const Routes& routes, const NcclSettings& setting
   add_rings();
 }
 
-/// Interchangeable domains of which these are the same GPUs: keeps both ends of the rings and an odd and an even
-/// domain between, since rings may alternate. Ideal rules choose among equal paths by the number
-/// of the sender, which differs between domains.
+/// Interchangeable domains of which these are the same GPUs: keeps both ends of the rings and an odd and an
+/// even domain between, since rings may alternate. Ideal rules choose among equal paths by the number of the
+/// sender, which differs between domains.
 void CollectiveWays::keep_few_domains() {
   constexpr std::size_t most_kept = 5;
   const auto& platform = routes_.platform();
@@ -61,7 +61,8 @@ void CollectiveWays::keep_few_domains() {
   if (!takes_same || domain_count_ <= most_kept) return;
   kept_domains_ = most_kept - (domain_count_ + 1) % 2;
   gpus_.clear();
-  for (const auto& gpus : std::span{domain_gpus}.first(kept_domains_)) std::ranges::copy(gpus, std::back_inserter(gpus_));
+  for (const auto& gpus : std::span{domain_gpus}.first(kept_domains_))
+    std::ranges::copy(gpus, std::back_inserter(gpus_));
 }
 
 GpuNumbers CollectiveWays::gpus_of_first_two() const {
@@ -94,7 +95,8 @@ SharedPath CollectiveWays::over_domains(Resources path) const {
   for (auto& part : by_domain(path)) {
     auto sorted = part;
     std::ranges::sort(sorted);
-    const auto [place, is_new] = known.try_emplace(std::move(sorted), static_cast<std::uint32_t>(uses.size()));
+    const auto [place, is_new] =
+        known.try_emplace(std::move(sorted), static_cast<std::uint32_t>(uses.size()));
     if (is_new) uses.push_back(std::move(part));
     use_of_kept.push_back(place->second);
   }
@@ -216,15 +218,15 @@ Hop CollectiveWays::find_hop(const HopBetweenGpus& asked) const {
     if (const auto nics = separate_nics(routes_, rules, from, to, asked.rail)) {
       refuse(fmt::format(
                  "no network path from {} to {} on platform '{}': no switch joins the rails of {} and {}",
-                 platform.device(from).name, platform.device(to).name, platform.name,
-                 platform.device(nics->out).name, platform.device(nics->in).name),
+                 platform.name_of(from), platform.name_of(to), platform.name, platform.name_of(nics->out),
+                 platform.name_of(nics->in)),
              "NVLinks forward data to the right rail (PXN) unless NCCL_PXN_DISABLE is set, for GPUs that the "
              "group "
              "has on each node; without them set NCCL_CROSS_NIC to 0");
     }
   }
-  refuse(fmt::format("no transport from {} to {} on platform '{}'", platform.device(from).name,
-                     platform.device(to).name, platform.name),
+  refuse(fmt::format("no transport from {} to {} on platform '{}'", platform.name_of(from),
+                     platform.name_of(to), platform.name),
          "NCCL_P2P_DISABLE, NCCL_SHM_DISABLE or NCCL_P2P_LEVEL leave only NET, and the node has no NIC");
 }
 
@@ -241,8 +243,8 @@ CollectiveWays::Resources CollectiveWays::hops_of(std::span<const Edge> edges, s
   return path;
 }
 
-/// Trees through the GPUs of each domain, or only between their NVSwitches. Of few domains that stand for all,
-/// two show what a domain uses for an edge between domains and what inside.
+/// Trees through the GPUs of each domain, or only between their NVSwitches. Of few domains that stand for
+/// all, two show what a domain uses for an edge between domains and what inside.
 std::vector<SharedPath> CollectiveWays::tree_paths(Algorithm algorithm) const {
   const bool is_nvls = algorithm == Algorithm::nvls_tree;
   const auto nvlinks = is_nvls ? through_nvswitches() : Resources{};
@@ -256,8 +258,8 @@ std::vector<SharedPath> CollectiveWays::tree_paths(Algorithm algorithm) const {
       degrees[i] = std::make_shared<const std::vector<std::uint32_t>>(std::move(of_trees[i]));
     }
   }
-  for (const auto& tree : is_nvls ? tree_edges_between_nodes(routes_, gpus, relays_)
-                                  : tree_edges(routes_, gpus, relays_)) {
+  for (const auto& tree :
+       is_nvls ? tree_edges_between_nodes(routes_, gpus, relays_) : tree_edges(routes_, gpus, relays_)) {
     const auto number = paths.size();
     auto inside = nvlinks;
     const std::span edges{tree};

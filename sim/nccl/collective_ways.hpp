@@ -27,9 +27,9 @@ struct PairFlow {
 };
 
 /// Paths of the collectives of some GPUs over the links of the platform: rings, trees and NVSwitches. Where
-/// they are the same GPUs of many interchangeable domains, the hops between a few of the domains are sought and
-/// stand for those between all: a ring enters and leaves each domain alike, and a tree uses the network of a
-/// domain once for each of its edges there.
+/// they are the same GPUs of many interchangeable domains, the hops between a few of the domains are sought
+/// and stand for those between all: a ring enters and leaves each domain alike, and a tree uses the network
+/// of a domain once for each of its edges there.
 class CollectiveWays {
  public:
   /// @param routes must outlive this @throws ConfigError if two neighbours have no transport

@@ -176,7 +176,8 @@ CommunicatorFacts Communicator::facts_as_measured(int ranks) const {
     same.ranks = ranks;
     return same;
   }
-  return describe_communicator(platform(), routes_, settings_, CollectiveWays{routes_, settings_, gpus}, ranks);
+  return describe_communicator(platform(), routes_, settings_, CollectiveWays{routes_, settings_, gpus},
+                               ranks);
 }
 
 void Communicator::find_calibration() {

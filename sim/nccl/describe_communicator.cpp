@@ -96,8 +96,7 @@ void describe_rccl(CommunicatorFacts& communicator, const Platform& platform, co
 }  // namespace
 
 CommunicatorFacts describe_communicator(const Platform& platform, const Routes& routes,
-                                        const NcclSettings& settings, const CollectiveWays& ways,
-                                        int ranks) {
+                                        const NcclSettings& settings, const CollectiveWays& ways, int ranks) {
   CommunicatorFacts communicator;
   const auto& gpus = ways.gpus();
   const auto nodes = gpus_by_domain(platform, gpus);

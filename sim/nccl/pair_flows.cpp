@@ -34,8 +34,8 @@ class PairsAsOne {
     std::vector<ResourceId> path;
     for (const auto& [resource, count] : load)
       path.insert(path.end(), static_cast<std::size_t>(count / common), resource);
-    return PairFlow{std::move(path), static_cast<double>(times * common) / static_cast<double>(denominator), peers,
-                    is_between_nodes, latency_};
+    return PairFlow{std::move(path), static_cast<double>(times * common) / static_cast<double>(denominator),
+                    peers, is_between_nodes, latency_};
   }
 
  private:

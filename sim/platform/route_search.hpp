@@ -49,8 +49,8 @@ class RouteSearch {
 
  private:
   /// Links by one of their ends. Those whose other end is not a GPU or NIC ("inner") come first; both parts
-  /// are in the order of the platform. Of interchangeable domains the table holds the first one; links of others
-  /// are found when asked for.
+  /// are in the order of the platform. Of interchangeable domains the table holds the first one; links of
+  /// others are found when asked for.
   class Neighbours {
    public:
     template <class End, class Other>

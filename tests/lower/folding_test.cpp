@@ -39,7 +39,8 @@ Folding folding_of(const Paths& ranks, const std::vector<std::vector<ResourceId>
   workload.ranks = static_cast<int>(ranks.size());
   std::vector<const std::vector<ResourceId>*> pointers;
   for (const auto& flow : flows) pointers.push_back(&flow);
-  return find_folding(workload, [&](std::size_t actor) { return uses[actor]; }, {}, pointers, platform);
+  return find_folding(
+      workload, [&](std::size_t actor) { return uses[actor]; }, {}, pointers, platform);
 }
 
 std::vector<std::size_t> classes(const Paths& ranks, const std::vector<std::vector<ResourceId>>& flows,
