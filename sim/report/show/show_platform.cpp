@@ -199,11 +199,12 @@ void write_link_table(std::ostream& out, const Platform& platform, const ShownDe
   Table table{{{"link", left}, {"kind", left}, {"bandwidth", left}, {"latency", right}}};
   std::size_t rows = 0;
   for (const auto& connection : connections(platform.links)) {
-    const auto& from = platform.device(connection.there->from);
-    const auto& to = platform.device(connection.there->to);
-    if (!shows_all && !nodes.contains(from.node) && !nodes.contains(to.node)) continue;
+    const auto [from, to] = std::pair{connection.there->from, connection.there->to};
+    const auto is_shown = [&](DeviceId end) { return nodes.contains(platform.device(end).node); };
+    if (!shows_all && !is_shown(from) && !is_shown(to)) continue;
     if (++rows > most_rows) continue;
-    table.add({fmt::format("{} {} {}", from.name, connection.back == nullptr ? "->" : "<->", to.name),
+    table.add({fmt::format("{} {} {}", platform.name_of(from), connection.back == nullptr ? "->" : "<->",
+                           platform.name_of(to)),
                kind_text(*connection.there), rates_text(platform, connection),
                time_text(connection.there->latency)});
   }
