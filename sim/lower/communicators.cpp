@@ -11,26 +11,24 @@
 namespace gradway {
 namespace {
 
-/// Numbers of NVLink domains, rising, each once.
-std::vector<std::uint32_t> domains_of(const GpuNumbers& gpus, const Platform& platform) {
-  std::vector<std::uint32_t> domains;
-  for (const auto gpu : gpus)
-    domains.push_back(static_cast<std::uint32_t>(platform.nvlink_domain(platform.gpus[gpu])));
-  std::ranges::sort(domains);
-  const auto duplicates = std::ranges::unique(domains);
-  domains.erase(duplicates.begin(), duplicates.end());
-  domains.shrink_to_fit();
-  return domains;
-}
+/// GPUs as if their domains were the first ones of the platform, in the order of the ranks.
+struct OnFirstDomains {
+  GpuNumbers gpus;
+  std::vector<std::uint32_t> domains;  ///< their own
+};
 
-/// The GPUs as if their domains were the first ones of the platform.
-GpuNumbers on_first_domains(const GpuNumbers& gpus, const std::vector<std::uint32_t>& domains,
-                            std::size_t gpus_per_domain) {
-  GpuNumbers moved;
+OnFirstDomains on_first_domains(const GpuNumbers& gpus, std::size_t gpus_per_domain,
+                                std::vector<std::uint32_t>& place_of_domain) {
+  OnFirstDomains moved;
   for (const auto gpu : gpus) {
-    const auto place = std::ranges::lower_bound(domains, gpu / gpus_per_domain) - domains.begin();
-    moved.push_back(static_cast<std::size_t>(place) * gpus_per_domain + gpu % gpus_per_domain);
+    auto& place = place_of_domain[gpu / gpus_per_domain];
+    if (place == Op::absent) {
+      place = static_cast<std::uint32_t>(moved.domains.size());
+      moved.domains.push_back(static_cast<std::uint32_t>(gpu / gpus_per_domain));
+    }
+    moved.gpus.push_back(place * gpus_per_domain + gpu % gpus_per_domain);
   }
+  for (const auto domain : moved.domains) place_of_domain[domain] = Op::absent;
   return moved;
 }
 
@@ -42,6 +40,8 @@ Communicators::Communicators(const Workload& workload, const Scenario& scenario)
   const auto numbering = gpu_numbers(platform);
   const auto settings = nccl_settings(scenario.job.nccl);
   std::map<GpuNumbers, std::size_t> known;
+  const auto& alike = routes_->identical_domains();
+  std::vector<std::uint32_t> place_of_domain(alike.hold() ? alike.count() : 0, Op::absent);
   groups_.reserve(workload.groups.size());
   for (const auto& group : workload.groups) {
     GpuNumbers gpus;
@@ -50,23 +50,15 @@ Communicators::Communicators(const Workload& workload, const Scenario& scenario)
       expects(gpus.back() != Op::absent, "each member of a group has a GPU");
     }
     auto& entry = groups_.emplace_back(kinds_.size());
-    if (const auto& alike = routes_->identical_domains(); alike.hold()) {
-      entry.domains = domains_of(gpus, platform);
-      const auto gpus_per_domain = platform.gpus.size() / alike.count();
-      entry.kind = known.try_emplace(on_first_domains(gpus, entry.domains, gpus_per_domain), kinds_.size())
-                       .first->second;
+    if (alike.hold()) {
+      auto moved = on_first_domains(gpus, platform.gpus.size() / alike.count(), place_of_domain);
+      entry.domains = std::make_shared<const std::vector<std::uint32_t>>(std::move(moved.domains));
+      entry.kind = known.try_emplace(std::move(moved.gpus), kinds_.size()).first->second;
       if (entry.kind < kinds_.size()) continue;
     }
     kinds_.push_back(
-        {std::make_unique<Communicator>(*routes_, settings, scenario.calibration, std::move(gpus)),
-         GroupId{groups_.size() - 1}});
+        std::make_unique<Communicator>(*routes_, settings, scenario.calibration, std::move(gpus)));
   }
-}
-
-std::vector<ResourceId> Communicators::moved(const std::vector<ResourceId>& path, GroupId group) const {
-  const auto& entry = groups_[group.index()];
-  return routes_->identical_domains().on_domains(path, groups_[kinds_[entry.kind].first.index()].domains,
-                                                 entry.domains);
 }
 
 std::vector<const Communicator*> Communicators::of(const Actor& actor) const {

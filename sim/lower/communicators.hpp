@@ -18,32 +18,28 @@ class Communicators {
   /// @param scenario must outlive this @throws ConfigError as Communicator does
   Communicators(const Workload& workload, const Scenario& scenario);
 
-  const Communicator& of(GroupId group) const { return *kinds_[kind(group)].communicator; }
+  const Communicator& of(GroupId group) const { return *kinds_[kind(group)]; }
   /// The communicator of the first group; null if there are no groups.
-  const Communicator* first() const { return kinds_.empty() ? nullptr : kinds_.front().communicator.get(); }
+  const Communicator* first() const { return kinds_.empty() ? nullptr : kinds_.front().get(); }
   /// The communicators of an actor, by slot.
   std::vector<const Communicator*> of(const Actor& actor) const;
 
   /// Equal for groups that share a communicator.
   std::size_t kind(GroupId group) const { return groups_[group.index()].kind; }
-  /// Whether the flows of the communicator use the links of this very group.
-  bool is_first_of_kind(GroupId group) const { return kinds_[kind(group)].first == group; }
   /// Moves a path of the communicator to the domains of the group.
-  std::vector<ResourceId> moved(const std::vector<ResourceId>& path, GroupId group) const;
+  SharedPath moved(const SharedPath& path, GroupId group) const {
+    return path.on(groups_[group.index()].domains);
+  }
+  const Routes& routes() const { return *routes_; }
 
  private:
-  using Domains = std::vector<std::uint32_t>;  ///< rising
-  struct Kind {
-    std::unique_ptr<Communicator> communicator;
-    GroupId first;
-  };
   struct GroupKind {
     std::size_t kind;
-    Domains domains{};  ///< empty if they are not interchangeable
+    SharedPath::Numbers domains{};  ///< in the order of the ranks; null if they are not interchangeable
   };
 
   std::unique_ptr<Routes> routes_;
-  std::vector<Kind> kinds_;
+  std::vector<std::unique_ptr<Communicator>> kinds_;
   std::vector<GroupKind> groups_;
 };
 

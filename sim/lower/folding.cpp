@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <ranges>
 #include <tuple>
 #include <utility>
+
+#include "sim/lower/folding_parts.hpp"
 
 namespace gradway {
 namespace {
@@ -41,16 +44,8 @@ class Classes {
     }
   }
 
-  /// By member: the first one of its class.
-  std::vector<std::size_t> representatives() const {
-    std::vector<std::size_t> first(size_.size(), class_.size());
-    std::vector<std::size_t> result(class_.size());
-    for (std::size_t i = 0; i < class_.size(); ++i) {
-      if (first[class_[i]] == class_.size()) first[class_[i]] = i;
-      result[i] = first[class_[i]];
-    }
-    return result;
-  }
+  /// Number of all classes, also of those that have lost their members.
+  std::size_t numbers() const { return size_.size(); }
 
  private:
   std::vector<std::uint32_t> class_;  ///< by member
@@ -68,93 +63,58 @@ class Numbering {
   std::map<Thing, std::uint64_t> known_;
 };
 
-/// An actor that holds a group, and the slot at which it does.
-struct Membership {
-  std::size_t actor;
-  std::size_t slot;
-};
-
-/// A path of a group's flows.
-struct FlowAt {
-  std::size_t group;
-  std::size_t path;
-};
-
-std::vector<FlowAt> flows_of(const std::vector<GroupUse>& uses) {
-  std::vector<FlowAt> flows;
-  for (std::size_t group = 0; group < uses.size(); ++group)
-    for (std::size_t path = 0; path < uses[group].paths.size(); ++path) flows.push_back({group, path});
-  return flows;
-}
-
 /// Refines the classes until they are stable. The cost of a round is linear in the length of all paths.
 class Refinement {
  public:
-  Refinement(const Workload& workload, const std::vector<ActorUse>& actor_uses,
-             const std::vector<GroupUse>& group_uses, const Platform& platform)
-      : workload_{workload},
-        actor_uses_{actor_uses},
-        group_uses_{group_uses},
-        actors_{workload.actors.size()},
-        groups_{workload.groups.size()},
-        channels_{workload.channels.size()},
-        flow_at_{flows_of(group_uses)},
-        flows_{flow_at_.size()},
-        resources_{platform.resources.size()},
-        memberships_(workload.groups.size()),
-        uses_(platform.resources.size(), 0) {
-    split_all<std::pair<ResourceKind, double>>(resources_, platform.resources.size(), [&](std::size_t i) {
-      return std::pair{platform.resources[i].kind, platform.resources[i].rate()};
+  /// The members are parts, and the channels of the workload.
+  Refinement(const FoldingParts& parts, const std::vector<Channel>& channels)
+      : parts_{parts},
+        channel_ends_{channels},
+        actors_{parts.actors.size()},
+        groups_{parts.groups.size()},
+        channels_{channels.size()},
+        flows_{parts.flows.size()},
+        resources_{parts.resources.size()},
+        uses_(parts.resources.size(), 0) {
+    split_all<std::pair<ResourceKind, double>>(resources_, parts.resources.size(), [&](std::size_t i) {
+      return std::pair{parts.resources[i].kind, parts.resources[i].rate};
     });
-    std::vector<bool> varies;
-    for (const auto& program : workload.programs) varies.push_back(program.varies());
-    split_all<std::tuple<std::size_t, double, std::size_t>>(
-        actors_, workload.actors.size(), [&](std::size_t i) {
-          const auto program = workload.actors[i].program.index();
-          return std::tuple{program, workload.actors[i].slowdown, varies[program] ? i : 0};
+    split_all<std::tuple<std::size_t, double, std::optional<std::size_t>>>(
+        actors_, parts.actors.size(), [&](std::size_t i) {
+          const auto& actor = parts.actors[i];
+          return std::tuple{actor.program, actor.slowdown, actor.varies};
         });
-    split_all<std::size_t>(groups_, workload.groups.size(),
-                           [&](std::size_t i) { return group_uses[i].kind; });
-    split_all<std::pair<std::size_t, std::size_t>>(flows_, flow_at_.size(), [&](std::size_t i) {
-      const auto& use = group_uses[flow_at_[i].group];
-      return std::pair{use.kind, use.figures[flow_at_[i].path]};
+    split_all<std::size_t>(groups_, parts.groups.size(), [&](std::size_t i) { return parts.groups[i].kind; });
+    split_all<std::pair<std::size_t, std::size_t>>(flows_, parts.flows.size(), [&](std::size_t i) {
+      return std::pair{parts.groups[parts.flows[i].group].kind, parts.flows[i].figures};
     });
-    for (std::size_t i = 0; i < workload.actors.size(); ++i) {
-      const auto& slots = workload.actors[i].groups;
-      for (std::size_t slot = 0; slot < slots.size(); ++slot)
-        memberships_[slots[slot].index()].push_back({i, slot});
-    }
     // A single flow stays alone in its class, so it splits resources only once.
-    if (flow_at_.size() == 1) split_resources_by_flows();
+    if (parts.flows.size() == 1) split_resources_by_flows();
   }
 
   void split_by_traffic(const std::vector<ResourceId>& path) {
-    count_uses(path);
+    for (const auto id : path) count_use(id.index(), 1);
     split_resources();
   }
 
-  Folding run() {
+  void run() {
     for (std::size_t before = 0, now = 1; now != before;) {
       before = now;
       split_resources_by_actors();
-      if (flow_at_.size() > 1) split_resources_by_flows();
+      if (parts_.flows.size() > 1) split_resources_by_flows();
       split_actors();
-      if (flow_at_.size() > 1) split_flows();
-      if (workload_.groups.size() > 1) split_groups();
+      if (parts_.flows.size() > 1) split_flows();
+      if (parts_.groups.size() > 1) split_groups();
       split_channels();
       now = resources_.count() + actors_.count() + flows_.count() + groups_.count() + channels_.count();
     }
-    Folding folding;
-    folding.ranks = static_cast<std::size_t>(workload_.ranks);
-    for (const auto first : actors_.representatives()) folding.actor_representative.emplace_back(first);
-    for (const auto first : groups_.representatives()) folding.group_representative.emplace_back(first);
-    for (const auto first : channels_.representatives()) folding.channel_representative.emplace_back(first);
-    for (const auto first : resources_.representatives()) folding.resource_representative.emplace_back(first);
-    folding.flow_class.resize(group_uses_.size());
-    for (std::size_t i = 0; i < flow_at_.size(); ++i)
-      folding.flow_class[flow_at_[i].group].push_back(static_cast<std::uint32_t>(flows_.of(i)));
-    return folding;
   }
+
+  const Classes& actors() const { return actors_; }
+  const Classes& groups() const { return groups_; }
+  const Classes& channels() const { return channels_; }
+  const Classes& flows() const { return flows_; }
+  const Classes& resources() const { return resources_; }
 
  private:
   template <class Key, class KeyOf>
@@ -164,14 +124,20 @@ class Refinement {
                   [&](std::size_t member) { return numbering.of(key_of(member)); });
   }
 
-  void count_uses(const std::vector<ResourceId>& path) {
-    for (const auto resource : path) {
-      if (uses_[resource.index()]++ == 0) used_.push_back(resource.index());
-    }
+  void count_use(std::size_t resource, std::uint64_t times) {
+    if (uses_[resource] == 0) used_.push_back(resource);
+    uses_[resource] += times;
   }
 
+  /// @param copies of what has the uses
+  void count_uses(const FoldingParts::Uses& uses, std::uint64_t copies) {
+    for (const auto& use : uses) count_use(use.member, use.times * copies);
+  }
+
+  /// Splits by the number of uses of each copy of a resource.
   void split_resources() {
-    resources_.split(used_, [&](std::size_t resource) { return uses_[resource]; });
+    resources_.split(
+        used_, [&](std::size_t resource) { return uses_[resource] / parts_.resources[resource].copies; });
     for (const auto resource : used_) uses_[resource] = 0;
     used_.clear();
   }
@@ -191,34 +157,36 @@ class Refinement {
   /// Splits by how often each class of actors uses a resource with each kind of flow.
   void split_resources_by_actors() {
     std::size_t kinds = 0;
-    for (const auto& use : actor_uses_) kinds = std::max(kinds, use.size());
+    for (const auto& actor : parts_.actors) kinds = std::max(kinds, actor.uses.size());
     for (std::size_t kind = 0; kind < kinds; ++kind) {
       for_each_class(
-          actors_, actor_uses_.size(),
-          [&](std::size_t actor) {
-            if (kind < actor_uses_[actor].size()) count_uses(actor_uses_[actor][kind]);
+          actors_, parts_.actors.size(),
+          [&](std::size_t i) {
+            const auto& actor = parts_.actors[i];
+            if (kind < actor.uses.size()) count_uses(actor.uses[kind], actor.copies);
           },
           [&] { split_resources(); });
     }
   }
 
-  const std::vector<ResourceId>& path_of(std::size_t flow) const {
-    return *group_uses_[flow_at_[flow].group].paths[flow_at_[flow].path];
-  }
-
   void split_resources_by_flows() {
     for_each_class(
-        flows_, flow_at_.size(), [&](std::size_t flow) { count_uses(path_of(flow)); },
+        flows_, parts_.flows.size(),
+        [&](std::size_t i) {
+          const auto& flow = parts_.flows[i];
+          count_uses(flow.uses, parts_.groups[flow.group].copies);
+        },
         [&] { split_resources(); });
   }
 
-  /// Appends to a key how often a path names resources of each class, and an end mark.
-  void add_classes(std::vector<std::size_t>& key, const std::vector<ResourceId>& path) {
+  /// Appends to a key how often resources of each class are named, and an end mark.
+  void add_classes(std::vector<std::size_t>& key, const FoldingParts::Uses& uses) {
     const auto begin = key.size();
-    for (const auto resource : path) {
-      const auto class_number = resources_.of(resource.index());
+    for (const auto& use : uses) {
+      const auto class_number = resources_.of(use.member);
       if (class_number >= times_named_.size()) times_named_.resize(class_number + 1, 0);
-      if (times_named_[class_number]++ == 0) key.push_back(class_number);
+      if (times_named_[class_number] == 0) key.push_back(class_number);
+      times_named_[class_number] += use.times;
     }
     const auto end = key.size();
     std::sort(key.begin() + static_cast<std::ptrdiff_t>(begin), key.end());
@@ -229,12 +197,12 @@ class Refinement {
   void split_actors() {
     std::vector<std::size_t> key;
     split_all<std::vector<std::size_t>>(
-        actors_, actor_uses_.size(), [&](std::size_t actor) -> const auto& {
+        actors_, parts_.actors.size(), [&](std::size_t i) -> const auto& {
+          const auto& actor = parts_.actors[i];
           key.clear();
-          for (const auto& path : actor_uses_[actor]) add_classes(key, path);
-          for (const auto group : workload_.actors[actor].groups) key.push_back(groups_.of(group.index()));
-          for (const auto channel : workload_.actors[actor].channels)
-            key.push_back(channels_.of(channel.index()));
+          for (const auto& uses : actor.uses) add_classes(key, uses);
+          for (const auto group : actor.groups) key.push_back(groups_.of(group));
+          for (const auto channel : actor.channels) key.push_back(channels_.of(channel));
           return key;
         });
   }
@@ -242,33 +210,32 @@ class Refinement {
   void split_flows() {
     std::vector<std::size_t> key;
     split_all<std::vector<std::size_t>>(
-        flows_, flow_at_.size(), [&](std::size_t flow) -> const auto& {
-          key.assign(1, groups_.of(flow_at_[flow].group));
-          add_classes(key, path_of(flow));
+        flows_, parts_.flows.size(), [&](std::size_t i) -> const auto& {
+          key.assign(1, groups_.of(parts_.flows[i].group));
+          add_classes(key, parts_.flows[i].uses);
           return key;
         });
   }
 
   void split_groups() {
     std::size_t first_flow = 0;
-    split_all<std::vector<std::size_t>>(groups_, group_uses_.size(), [&](std::size_t group) {
-      std::vector<std::pair<std::size_t, std::size_t>> members;
-      for (const auto& membership : memberships_[group])
-        members.emplace_back(membership.slot, actors_.of(membership.actor));
-      std::ranges::sort(members);
+    split_all<std::vector<std::size_t>>(groups_, parts_.groups.size(), [&](std::size_t group) {
+      std::map<std::pair<std::size_t, std::size_t>, std::size_t> members;  // by slot and class of actors
+      for (const auto& [slot, actor] : parts_.groups[group].members)
+        members[{slot, actors_.of(actor.member)}] += actor.times;
       std::vector<std::size_t> key;
-      for (const auto& [slot, class_number] : members) key.insert(key.end(), {slot, class_number});
+      for (const auto& [member, times] : members) key.insert(key.end(), {member.first, member.second, times});
       const auto begin = static_cast<std::ptrdiff_t>(key.size());
-      for (std::size_t path = 0; path < group_uses_[group].paths.size(); ++path)
-        key.push_back(flows_.of(first_flow++));
+      for (; first_flow < parts_.flows.size() && parts_.flows[first_flow].group == group; ++first_flow)
+        key.push_back(flows_.of(first_flow));
       std::sort(key.begin() + begin, key.end());
       return key;
     });
   }
 
   void split_channels() {
-    split_all<std::array<std::size_t, 5>>(channels_, workload_.channels.size(), [&](std::size_t i) {
-      const auto& channel = workload_.channels[i];
+    split_all<std::array<std::size_t, 5>>(channels_, channel_ends_.size(), [&](std::size_t i) {
+      const auto& channel = channel_ends_[i];
       return std::array{actors_.of(channel.from.index()), slot_of(channel.from, i),
                         actors_.of(channel.to.index()), slot_of(channel.to, i),
                         static_cast<std::size_t>(channel.depth)};
@@ -276,22 +243,19 @@ class Refinement {
   }
 
   std::size_t slot_of(ActorId actor, std::size_t channel) const {
-    const auto& channels = workload_.actors[actor.index()].channels;
-    return static_cast<std::size_t>(std::ranges::find(channels, ChannelId{channel}) - channels.begin());
+    const auto& channels = parts_.actors[actor.index()].channels;
+    return static_cast<std::size_t>(std::ranges::find(channels, channel) - channels.begin());
   }
 
-  const Workload& workload_;
-  const std::vector<ActorUse>& actor_uses_;
-  const std::vector<GroupUse>& group_uses_;
+  const FoldingParts& parts_;
+  const std::vector<Channel>& channel_ends_;
   Classes actors_;
   Classes groups_;
   Classes channels_;
-  std::vector<FlowAt> flow_at_;  ///< by flow, in order of groups and paths
   Classes flows_;
   Classes resources_;
-  std::vector<std::vector<Membership>> memberships_;  ///< by group
-  std::vector<std::size_t> times_named_;  ///< by class of resources, by the path that is added to a key
-  std::vector<std::uint32_t> uses_;       ///< by resource: how often the paths counted now name it
+  std::vector<std::size_t> times_named_;  ///< by class of resources, by the uses that are added to a key
+  std::vector<std::uint64_t> uses_;       ///< by resource: how often the uses counted now name it
   std::vector<std::size_t> used_;         ///< resources with uses_ > 0
 };
 
@@ -302,7 +266,92 @@ std::vector<Id<Tag>> identity(std::size_t count) {
   return ids;
 }
 
+/// By member: the first one of its class.
+/// @param part_of its part, by member
+template <class Tag, class PartOf>
+std::vector<Id<Tag>> representatives(const Classes& classes, std::size_t members, const PartOf& part_of) {
+  std::vector<std::size_t> first(classes.numbers(), members);
+  std::vector<Id<Tag>> result;
+  result.reserve(members);
+  for (std::size_t i = 0; i < members; ++i) {
+    auto& first_of_class = first[classes.of(part_of(i))];
+    result.emplace_back(first_of_class = std::min(first_of_class, i));
+  }
+  return result;
+}
+
+/// The first resource of the class of each part. Parts are resources of the first domain of each kind.
+std::vector<ResourceId> representative_resources(const Classes& classes, const PartsOfDomains& domains,
+                                                 const IdenticalDomains& alike) {
+  const auto count = domains.parts.resources.size();
+  std::vector<ResourceId> first(classes.numbers(), ResourceId{std::numeric_limits<std::uint32_t>::max()});
+  for (std::size_t part = 0; part < count; ++part) {
+    auto& first_of_class = first[classes.of(part)];
+    const auto domain = domains.first_of_kind[part / alike.resources()];
+    first_of_class = std::min(first_of_class, alike.resource(part % alike.resources(), domain));
+  }
+  std::vector<ResourceId> result;
+  for (std::size_t part = 0; part < count; ++part) result.push_back(first[classes.of(part)]);
+  return result;
+}
+
+/// What is represented by others but for resources.
+/// @param part_of_actor by actor; likewise of groups
+template <class PartOfActor, class PartOfGroup>
+Folding folding_of(const Workload& workload, const FoldingParts& parts, const Refinement& refinement,
+                   const PartOfActor& part_of_actor, const PartOfGroup& part_of_group) {
+  Folding folding;
+  folding.ranks = static_cast<std::size_t>(workload.ranks);
+  folding.actor_representative =
+      representatives<ActorTag>(refinement.actors(), workload.actors.size(), part_of_actor);
+  folding.group_representative =
+      representatives<GroupTag>(refinement.groups(), workload.groups.size(), part_of_group);
+  folding.channel_representative =
+      representatives<ChannelTag>(refinement.channels(), workload.channels.size(), std::identity{});
+  std::vector<std::vector<std::uint32_t>> flow_class(parts.groups.size());
+  for (std::size_t i = 0; i < parts.flows.size(); ++i)
+    flow_class[parts.flows[i].group].push_back(static_cast<std::uint32_t>(refinement.flows().of(i)));
+  for (std::size_t i = 0; i < workload.groups.size(); ++i)
+    folding.flow_class.push_back(flow_class[part_of_group(i)]);
+  return folding;
+}
+
 }  // namespace
+
+ResourceRepresentatives::ResourceRepresentatives(std::vector<ResourceId> representatives)
+    : representatives_{std::move(representatives)}, counts_(representatives_.size(), 0) {
+  for (const auto id : representatives_) ++counts_[id.index()];
+}
+
+ResourceRepresentatives::ResourceRepresentatives(std::vector<ResourceId> representatives,
+                                                 const IdenticalDomains& alike,
+                                                 std::vector<std::uint32_t> kind_of_domain)
+    : representatives_{std::move(representatives)},
+      counts_(representatives_.size(), 0),
+      alike_{alike},
+      kind_of_domain_{std::move(kind_of_domain)},
+      has_representatives_(alike.count(), false) {
+  for (const auto id : representatives_) has_representatives_[alike.domain_of(id)] = true;
+  std::vector<std::uint32_t> domains(representatives_.size() / alike.resources(), 0);  // by kind
+  for (const auto kind : kind_of_domain_) ++domains[kind];
+  for (std::size_t i = 0; i < representatives_.size(); ++i)
+    counts_[place_of(representatives_[i])] += domains[i / alike.resources()];
+}
+
+std::vector<ResourceId> Folding::fold(const SharedPath& path) const {
+  const auto* over = path.over_domains();
+  if (over == nullptr) return fold(path.resources());
+  std::vector<ResourceId> kept;
+  for (std::size_t i = 0; i < path.domains().size(); ++i) {
+    const auto domain = path.domains()[i];
+    if (!resources.may_be_on(domain)) continue;
+    for (const auto id : over->uses[(*over->use_of_domain)[i]]) {
+      const auto on_domain = over->alike.on_domain(id, domain);
+      if (is_representative(on_domain)) kept.push_back(on_domain);
+    }
+  }
+  return kept;
+}
 
 std::vector<ResourceId> Folding::fold(const std::vector<ResourceId>& path) const {
   std::vector<ResourceId> kept;
@@ -319,15 +368,31 @@ std::size_t Folding::simulated_ranks() const {
 Folding no_folding(const Workload& workload, const Platform& platform) {
   return {static_cast<std::size_t>(workload.ranks), identity<ActorTag>(workload.actors.size()),
           identity<GroupTag>(workload.groups.size()), identity<ChannelTag>(workload.channels.size()),
-          identity<ResourceTag>(platform.resources.size())};
+          ResourceRepresentatives{identity<ResourceTag>(platform.resources.size())}};
 }
 
-Folding find_folding(const Workload& workload, const std::vector<ActorUse>& actors,
-                     const std::vector<GroupUse>& groups,
-                     const std::vector<const std::vector<ResourceId>*>& traffic, const Platform& platform) {
-  Refinement refinement{workload, actors, groups, platform};
+Folding find_folding(const Workload& workload, const ActorUses& actors, const std::vector<GroupUse>& groups,
+                     const std::vector<const std::vector<ResourceId>*>& traffic, const Platform& platform,
+                     const IdenticalDomains* alike) {
+  if (alike != nullptr) {
+    PartsOfDomains domains{workload, actors, groups, platform, *alike};
+    Refinement refinement{domains.parts, workload.channels};
+    refinement.run();
+    auto folding = folding_of(
+        workload, domains.parts, refinement, [&](std::size_t i) { return domains.part_of_actor[i]; },
+        [&](std::size_t i) { return domains.part_of_group[i]; });
+    folding.resources = {representative_resources(refinement.resources(), domains, *alike), *alike,
+                         std::move(domains.kind_of_domain)};
+    return folding;
+  }
+  const auto parts = every_part(workload, actors, groups, platform);
+  Refinement refinement{parts, workload.channels};
   for (const auto* path : traffic) refinement.split_by_traffic(*path);
-  return refinement.run();
+  refinement.run();
+  auto folding = folding_of(workload, parts, refinement, std::identity{}, std::identity{});
+  folding.resources = ResourceRepresentatives{
+      representatives<ResourceTag>(refinement.resources(), platform.resources.size(), std::identity{})};
+  return folding;
 }
 
 }  // namespace gradway

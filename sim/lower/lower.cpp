@@ -135,6 +135,7 @@ class Lowering {
       auto& paths = paths_of_actors[plan_.folding.actor_representative[a]];
       add_folded(paths.in, plan_.copy_in[a].resources);
       add_folded(paths.out, plan_.copy_out[a].resources);
+      if (!plan_.has_loading()) continue;
       const std::array reads{&plan_.reads[a], &plan_.cache_hits[a], &plan_.cold_reads[a],
                              &plan_.reads_ahead[a]};
       for (std::size_t from = 0; from < reads.size(); ++from) add_folded(paths.reads[from], *reads[from]);
@@ -148,7 +149,7 @@ class Lowering {
           .id = id, .program = actor.program.index(), .place = programs_[actor.program.index()].actors++};
       if (const auto gpu = gpu_of(actor)) {
         actor_state.kernel_path = graph_.add_path({platform_.gpu_resources[*gpu]});
-        const auto& name = platform_.device(actor.at).name;
+        const auto name = platform_.name_of(actor.at);
         actor_state.in = add_copy_path(std::move(paths.in), plan_.copy_in[id.index()].latency, name, "in");
         if (!paths.out.empty())
           actor_state.out =

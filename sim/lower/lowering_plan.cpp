@@ -44,25 +44,34 @@ std::vector<TrafficFlow> traffic_flows(const Platform& platform, const std::vect
   return flows;
 }
 
-void find_copy_paths(LoweringPlan& plan, const Workload& workload, const Platform& platform,
-                     const std::vector<std::uint32_t>& gpus) {
-  plan.copy_in.resize(workload.actors.size());
-  plan.copy_out.resize(workload.actors.size());
-  const auto any_copies = [&](Place place) {
-    return std::ranges::any_of(workload.programs,
-                               [&](const auto& program) { return copies(program, place); });
-  };
-  const bool any_in = any_copies(Place::gpu);
-  const bool any_out = any_copies(Place::host);
-  if (!any_in && !any_out) return;
-  const Routes routes{platform};
-  for (std::size_t a = 0; a < workload.actors.size(); ++a) {
-    const auto gpu = gpus[workload.actors[a].at.index()];
-    if (gpu == Op::absent) continue;
-    if (any_in) plan.copy_in[a] = path_from_host(routes, platform, gpu).value_or(TransferPath{});
-    if (any_out) plan.copy_out[a] = path_to_host(routes, platform, gpu).value_or(TransferPath{});
+/// Finds the paths of the copies of actors.
+class CopyPaths {
+ public:
+  CopyPaths(const Workload& workload, const Routes& routes, const std::vector<std::uint32_t>& gpus)
+      : workload_{workload}, routes_{routes}, gpus_{gpus} {
+    for (const auto& program : workload.programs) {
+      any_in_ = any_in_ || copies(program, Place::gpu);
+      any_out_ = any_out_ || copies(program, Place::host);
+    }
   }
-}
+
+  TransferPath in(std::size_t actor) const { return any_in_ ? find(path_from_host, actor) : TransferPath{}; }
+  TransferPath out(std::size_t actor) const { return any_out_ ? find(path_to_host, actor) : TransferPath{}; }
+
+ private:
+  template <class Find>
+  TransferPath find(const Find& path_of, std::size_t actor) const {
+    const auto gpu = gpus_[workload_.actors[actor].at.index()];
+    if (gpu == Op::absent) return {};
+    return path_of(routes_, routes_.platform(), gpu).value_or(TransferPath{});
+  }
+
+  const Workload& workload_;
+  const Routes& routes_;
+  const std::vector<std::uint32_t>& gpus_;
+  bool any_in_ = false;
+  bool any_out_ = false;
+};
 
 /// The GPU of a rank; for a loader the GPU of the rank that it hands its batches to.
 DeviceId gpu_of(const Workload& workload, const Actor& actor) {
@@ -106,11 +115,11 @@ void find_read_paths(LoweringPlan& plan, std::size_t a, const Workload& workload
 }
 
 /// Finds the paths of actors that read or preprocess samples.
-void find_loading_paths(LoweringPlan& plan, const Workload& workload, const Platform& platform) {
+void find_loading_paths(LoweringPlan& plan, const Workload& workload, const Routes& routes) {
+  const auto& platform = routes.platform();
+  if (platform.loading.empty()) return;
   for (auto* paths : {&plan.reads, &plan.cache_hits, &plan.cold_reads, &plan.reads_ahead, &plan.cores})
     paths->resize(workload.actors.size());
-  if (platform.loading.empty()) return;
-  const Routes routes{platform};
   for (std::size_t a = 0; a < workload.actors.size(); ++a) {
     const auto& actor = workload.actors[a];
     const auto& program = workload.programs[actor.program.index()];
@@ -120,25 +129,29 @@ void find_loading_paths(LoweringPlan& plan, const Workload& workload, const Plat
   }
 }
 
+/// Whether interchangeable domains can stand for each other: the workload uses nothing besides them.
+bool uses_only_domains(const Workload& workload, const LoweringPlan& plan, const Platform& platform,
+                       const IdenticalDomains& alike) {
+  return alike.hold() && workload.channels.empty() && plan.traffic.empty() && platform.loading.empty();
+}
+
 Folding fold_workload(const LoweringPlan& plan, const Workload& workload, const Platform& platform,
-                      const std::vector<std::uint32_t>& gpus) {
-  std::vector<ActorUse> uses;
-  uses.reserve(workload.actors.size());
-  for (std::size_t a = 0; a < workload.actors.size(); ++a) {
-    auto& use = uses.emplace_back();
-    use.push_back(plan.copy_in[a].resources);
+                      const std::vector<std::uint32_t>& gpus, const CopyPaths& copies,
+                      const IdenticalDomains* alike) {
+  const auto use_of = [&](std::size_t a) {
+    ActorUse use{copies.in(a).resources};
     const auto gpu = gpus[workload.actors[a].at.index()];
     if (gpu != Op::absent) use.back().push_back(platform.gpu_resources[gpu]);
-    if (!plan.copy_out[a].resources.empty()) use.push_back(plan.copy_out[a].resources);
-    if (!plan.reads[a].empty()) use.push_back(plan.reads[a]);
-    if (!plan.cache_hits[a].empty()) use.push_back(plan.cache_hits[a]);
-    if (!plan.cold_reads[a].empty()) use.push_back(plan.cold_reads[a]);
-    if (!plan.reads_ahead[a].empty()) use.push_back(plan.reads_ahead[a]);
-    if (!plan.cores[a].empty()) use.push_back(plan.cores[a]);
-  }
+    if (auto out = copies.out(a).resources; !out.empty()) use.push_back(std::move(out));
+    if (!plan.has_loading()) return use;
+    for (const auto* paths :
+         {&plan.reads, &plan.cache_hits, &plan.cold_reads, &plan.reads_ahead, &plan.cores})
+      if (!(*paths)[a].empty()) use.push_back((*paths)[a]);
+    return use;
+  };
   std::vector<const std::vector<ResourceId>*> traffic;
   for (const auto& flow : plan.traffic) traffic.push_back(&flow.path);
-  return find_folding(workload, uses, plan.collectives.group_uses(), traffic, platform);
+  return find_folding(workload, use_of, plan.collectives.group_uses(), traffic, platform, alike);
 }
 
 }  // namespace
@@ -147,8 +160,8 @@ LoweringPlan make_lowering_plan(const Workload& workload, const Scenario& scenar
                                 const Communicators& communicators, FoldRanks fold) {
   const auto& platform = scenario.platform;
   LoweringPlan plan{.precision = scenario.job.precision,
-                    .copy_in = {},
-                    .copy_out = {},
+                    .copy_in = std::vector<TransferPath>(workload.actors.size()),
+                    .copy_out = std::vector<TransferPath>(workload.actors.size()),
                     .reads = {},
                     .cache_hits = {},
                     .cold_reads = {},
@@ -158,10 +171,19 @@ LoweringPlan make_lowering_plan(const Workload& workload, const Scenario& scenar
                     .collectives = {workload, communicators},
                     .folding = {}};
   const auto gpus = gpu_numbers(platform);
-  find_copy_paths(plan, workload, platform, gpus);
-  find_loading_paths(plan, workload, platform);
-  plan.folding =
-      fold == FoldRanks::yes ? fold_workload(plan, workload, platform, gpus) : no_folding(workload, platform);
+  const auto& routes = communicators.routes();
+  const auto& alike = routes.identical_domains();
+  find_loading_paths(plan, workload, routes);
+  const CopyPaths copies{workload, routes, gpus};
+  const bool only_domains = uses_only_domains(workload, plan, platform, alike);
+  plan.folding = fold == FoldRanks::yes
+                     ? fold_workload(plan, workload, platform, gpus, copies, only_domains ? &alike : nullptr)
+                     : no_folding(workload, platform);
+  for (std::size_t a = 0; a < workload.actors.size(); ++a) {
+    if (only_domains && !plan.folding.resources.may_be_on(alike.domain_of(workload.actors[a].at))) continue;
+    plan.copy_in[a] = copies.in(a);
+    plan.copy_out[a] = copies.out(a);
+  }
   return plan;
 }
 

@@ -27,9 +27,11 @@ struct TrafficFlow {
 /// The part of lowering that depends neither on the number of steps nor on the times of kernels: the paths of
 /// copies, collectives and neighbours' traffic, and which actors stand for others.
 struct LoweringPlan {
-  Precision precision{};               ///< of the job's kernels
-  std::vector<TransferPath> copy_in;   ///< by actor; empty if nothing is copied or there is no host memory
-  std::vector<TransferPath> copy_out;  ///< by actor, likewise
+  Precision precision{};  ///< of the job's kernels
+  /// By actor; empty if nothing is copied, there is no host memory, or its resources are all represented by
+  /// others.
+  std::vector<TransferPath> copy_in;
+  std::vector<TransferPath> copy_out;                ///< by actor, likewise
   std::vector<std::vector<ResourceId>> reads;        ///< by actor: path from storage to its memory, or empty
   std::vector<std::vector<ResourceId>> cache_hits;   ///< by actor: path from its node's page cache, or empty
   std::vector<std::vector<ResourceId>> cold_reads;   ///< by actor: path from the tier that is staged from
@@ -38,6 +40,9 @@ struct LoweringPlan {
   std::vector<TrafficFlow> traffic;
   StepCollectives collectives;
   Folding folding;
+
+  /// Whether actors load samples; else the tables of their paths from `reads` to `cores` are empty.
+  bool has_loading() const { return !reads.empty(); }
 };
 
 /// @pre the workload was checked

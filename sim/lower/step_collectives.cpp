@@ -51,10 +51,10 @@ StepCollectives::SharedCollectives StepCollectives::lowered(
   }
   for (auto& [call, entry] : shared.entries) {
     for (const auto& flow : entry.lowered.flows) {
-      const auto* address = flow.path.address();
-      const auto known = std::ranges::find(shared.paths, address);
+      const auto known =
+          std::ranges::find_if(shared.paths, [&](const auto& path) { return path.is_copy_of(flow.path); });
       entry.path.push_back(static_cast<std::size_t>(known - shared.paths.begin()));
-      if (known == shared.paths.end()) shared.paths.push_back(address);
+      if (known == shared.paths.end()) shared.paths.push_back(flow.path);
     }
   }
   return shared;
@@ -72,10 +72,8 @@ StepCollectives::StepCollectives(const Workload& workload, const Communicators& 
         known.try_emplace({communicators.kind(id), first.program, slot}, shared_.size());
     if (is_new)
       shared_.push_back(lowered(communicators.of(id), calls_at(calls_[first.program.index()], slot)));
-    auto& group = groups_.emplace_back(place->second);
-    if (communicators.is_first_of_kind(id)) continue;
-    for (const auto* path : shared_[group.shared].paths)
-      group.own_paths.push_back(communicators.moved(*path, id));
+    auto& group = groups_.emplace_back(place->second, std::vector<SharedPath>{});
+    for (const auto& path : shared_[group.shared].paths) group.paths.push_back(communicators.moved(path, id));
   }
 }
 
@@ -129,10 +127,8 @@ std::vector<GroupUse> StepCollectives::group_uses() const {
   }
   std::vector<GroupUse> uses;
   uses.reserve(groups_.size());
-  for (const auto& group : groups_) {
-    auto& use = uses.emplace_back(GroupUse{kinds[group.shared], {}, of_paths[group.shared]});
-    for (std::size_t i = 0; i < shared_[group.shared].paths.size(); ++i) use.paths.push_back(&path(group, i));
-  }
+  for (const auto& group : groups_)
+    uses.push_back({kinds[group.shared], group.shared, group.paths, of_paths[group.shared]});
   return uses;
 }
 
@@ -141,16 +137,14 @@ std::vector<std::uint32_t> StepCollectives::add_paths(
     std::map<std::vector<ResourceId>, std::uint32_t>& known) const {
   std::map<std::uint32_t, std::vector<ResourceId>> full_paths;  // by class of flows
   for (const auto member : members) {
-    const auto count = shared_[groups_[member].shared].paths.size();
-    for (std::size_t p = 0; p < count; ++p) {
-      const auto folded = folding.fold(path(groups_[member], p));
+    for (std::size_t p = 0; p < groups_[member].paths.size(); ++p) {
+      const auto folded = folding.fold(groups_[member].paths[p]);
       auto& full_path = full_paths[folding.class_of_flow(member, p)];
       full_path.insert(full_path.end(), folded.begin(), folded.end());
     }
   }
   std::vector<std::uint32_t> added;
-  const auto count = shared_[groups_[members.front()].shared].paths.size();
-  for (std::size_t p = 0; p < count; ++p) {
+  for (std::size_t p = 0; p < groups_[members.front()].paths.size(); ++p) {
     auto full_path = full_paths.extract(folding.class_of_flow(members.front(), p));
     added.push_back(Op::absent);
     if (full_path.empty()) continue;

@@ -50,11 +50,11 @@ class StepCollectives {
   /// The collectives of groups with the same kind of communicator, whose members make the same calls.
   struct SharedCollectives {
     std::map<std::pair<CollectiveKind, Bytes>, Entry> entries{};
-    std::vector<const std::vector<ResourceId>*> paths{};  ///< of all flows of the first group, each once
+    std::vector<SharedPath> paths{};  ///< of all flows of the first group, each once
   };
   struct GroupCollectives {
-    std::size_t shared;                                ///< index into shared_
-    std::vector<std::vector<ResourceId>> own_paths{};  ///< empty if they are those of the first group
+    std::size_t shared;             ///< index into shared_
+    std::vector<SharedPath> paths;  ///< those of the first group, on its own domains
   };
   SharedCollectives lowered(const Communicator& communicator,
                             const std::set<std::pair<CollectiveKind, Bytes>>& calls);
@@ -66,10 +66,6 @@ class StepCollectives {
   std::vector<std::uint32_t> add_paths(OpGraph& graph, const Folding& folding,
                                        const std::vector<std::size_t>& members,
                                        std::map<std::vector<ResourceId>, std::uint32_t>& known) const;
-  const std::vector<ResourceId>& path(const GroupCollectives& group, std::size_t number) const {
-    return group.own_paths.empty() ? *shared_[group.shared].paths[number] : group.own_paths[number];
-  }
-
   std::vector<CallsBySlot> calls_;
   std::vector<SharedCollectives> shared_;
   std::vector<GroupCollectives> groups_;

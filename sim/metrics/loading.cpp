@@ -162,8 +162,7 @@ class LoadingSums {
     if (length <= 0) return;
     const auto note = [&](std::optional<double>& most, ResourceId id) {
       const auto& resource = platform_.resources[id.index()];
-      const auto busy =
-          amounts_[lowered_.folding.resource_representative[id.index()].index()] / (resource.rate() * length);
+      const auto busy = amounts_[lowered_.folding.resources.of(id).index()] / (resource.rate() * length);
       most = std::max(most.value_or(0), std::min(1.0, busy));
     };
     for (const auto& path : platform_.loading) {

@@ -2,7 +2,8 @@
 #include "sim/nccl/alone_time.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace gradway {
@@ -26,58 +27,67 @@ struct Use {
 
 /// The resources that flows use, each once. Those of few GPUs of a large platform are sorted; else a table of
 /// all resources between the first and the last is cheaper.
-std::vector<Use> uses_of(const std::vector<CollectiveFlow>& flows) {
-  constexpr std::size_t sparse = 4;
-  std::vector<Use> uses;
-  auto first = std::numeric_limits<std::size_t>::max();
-  std::size_t end = 0;
-  std::size_t named = 0;
+class Uses {
+ public:
+  void add(const std::vector<ResourceId>& path, double amount) {
+    for (const auto resource : path) uses_.push_back({resource.index(), amount});
+  }
+
+  /// Least of their capacities over the amount, and of `rate`.
+  BytesPerSecond least_rate(BytesPerSecond rate, const Platform& platform, Rates rates) {
+    std::ranges::stable_sort(uses_, {}, &Use::resource);
+    for (auto use = uses_.begin(); use != uses_.end();) {
+      const auto& shared = platform.resources[use->resource];
+      const auto resource = use->resource;
+      double amount = 0;
+      for (; use != uses_.end() && use->resource == resource; ++use) amount += use->amount;
+      const auto capacity = rates == Rates::as_built ? shared.capacity : shared.rate();
+      rate = std::min(rate, BytesPerSecond{capacity / amount});
+    }
+    return rate;
+  }
+
+ private:
+  std::vector<Use> uses_;
+};
+
+/// Domains of which one for each different use by the flows.
+std::vector<std::size_t> different_domains(const std::vector<CollectiveFlow>& flows) {
+  std::vector<const std::vector<std::uint32_t>*> patterns;
   for (const auto& flow : flows) {
-    named += flow.path.size();
-    for (const auto resource : flow.path) {
-      first = std::min(first, resource.index());
-      end = std::max(end, resource.index() + 1);
-    }
+    const auto* pattern = flow.path.over_domains()->use_of_domain.get();
+    if (std::ranges::find(patterns, pattern) == patterns.end()) patterns.push_back(pattern);
   }
-  if (named == 0) return uses;
-  const bool is_sparse = named * sparse < end - first;
-  uses.reserve(is_sparse ? named : end - first);
-  if (!is_sparse)
-    for (auto resource = first; resource < end; ++resource) uses.push_back({resource, 0});
-  for (const auto& flow : flows) {
-    const auto amount = amount_of(flow, flows);
-    for (const auto resource : flow.path) {
-      if (is_sparse) {
-        uses.push_back({resource.index(), amount});
-      } else {
-        uses[resource.index() - first].amount += amount;
-      }
-    }
+  const auto domains = patterns.front()->size();
+  std::vector<std::uint32_t> kinds(domains, 0);
+  for (const auto* pattern : patterns) {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
+    for (std::size_t i = 0; i < domains; ++i)
+      kinds[i] = known.try_emplace({kinds[i], (*pattern)[i]}, static_cast<std::uint32_t>(known.size()))
+                     .first->second;
   }
-  if (is_sparse) {
-    std::ranges::stable_sort(uses, {}, &Use::resource);
-    std::size_t last = 0;
-    for (std::size_t i = 1; i < uses.size(); ++i) {
-      if (uses[i].resource == uses[last].resource) {
-        uses[last].amount += uses[i].amount;
-      } else {
-        uses[++last] = uses[i];
-      }
-    }
-    uses.resize(last + 1);
-  }
-  return uses;
+  std::vector<std::size_t> different;
+  for (std::size_t i = 0; i < domains; ++i)
+    if (kinds[i] == different.size()) different.push_back(i);
+  return different;
 }
 
 /// Rate of the first of several flows that run alone and end at the same time: with equal amounts, max-min
 /// shares are equal on common resources, and the most used resource limits the slowest flow.
 BytesPerSecond rate_alone(const std::vector<CollectiveFlow>& flows, const Platform& platform, Rates rates) {
   auto rate = BytesPerSecond::infinite();
-  for (const auto& [resource, amount] : uses_of(flows)) {
-    if (amount == 0) continue;
-    const auto& shared = platform.resources[resource];
-    const auto capacity = rates == Rates::as_built ? shared.capacity : shared.rate();
-    rate = std::min(rate, BytesPerSecond{capacity / amount});
+  if (flows.front().path.over_domains() == nullptr) {
+    Uses uses;
+    for (const auto& flow : flows) uses.add(flow.path, amount_of(flow, flows));
+    return uses.least_rate(rate, platform, rates);
+  }
+  for (const auto domain : different_domains(flows)) {
+    Uses uses;
+    for (const auto& flow : flows) {
+      const auto& over = *flow.path.over_domains();
+      uses.add(over.uses[(*over.use_of_domain)[domain]], amount_of(flow, flows));
+    }
+    rate = uses.least_rate(rate, platform, rates);
   }
   return rate;
 }
@@ -113,7 +123,8 @@ void drop_negligible_flows(LoweredCollective& lowered, const Platform& platform)
     return flow.amount / rate <= lowered.latency * tiny_share_of_latency;
   };
   // No path is faster than any of its links, so checking one link suffices for most collectives.
-  const auto link = *flow.path.begin();
+  const auto* over = flow.path.over_domains();
+  const auto link = over ? over->uses.front().front() : *flow.path.begin();
   if (!is_tiny_at(BytesPerSecond{platform.resources[link.index()].rate()})) return;
   if (!is_tiny_at(rate_alone(lowered.flows, platform, Rates::sped_up))) return;
   lowered.latency = time_alone(lowered, platform);

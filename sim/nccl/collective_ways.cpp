@@ -2,6 +2,7 @@
 #include "sim/nccl/collective_ways.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -26,12 +27,92 @@ CollectiveWays::CollectiveWays(const Routes& routes, const NcclSettings& setting
   if (gpus_.size() == 1) return;
   // @source github.com/ROCm/rccl at 0cbce2a7, src/graph/paths.cc: NCCL_PXN_DISABLE is 1 by default
   if (routes.platform().gpu_models.front().is_amd()) settings_.pxn_disable = true;
+  keep_few_domains();
   members_ = gpus_;
   std::ranges::sort(members_);
   has_alike_nodes_ = takes_same_gpus_of_nodes();
   relays_ = may_relay(routes.platform(), settings_) &&
             has_direct_nvlinks(routes, gpus_by_domain(routes.platform(), gpus_).front());
   add_rings();
+}
+
+/// Interchangeable domains of which these are the same GPUs: keeps both ends of the rings and an odd and an
+/// even domain between, since rings may alternate. Ideal rules choose among equal paths by the number of the
+/// sender, which differs between domains.
+void CollectiveWays::keep_few_domains() {
+  constexpr std::size_t most_kept = 5;
+  const auto& platform = routes_.platform();
+  const auto domain_gpus = gpus_by_domain(platform, gpus_);
+  kept_domains_ = domain_count_ = domain_gpus.size();
+  const auto& alike = routes_.identical_domains();
+  if (!alike.hold()) return;
+  const auto first_gpu = [size = platform.gpus.size() / alike.count()](const GpuNumbers& gpus) {
+    return gpus.front() / size * size;
+  };
+  std::vector<std::uint32_t> domains;
+  bool takes_same = platform.collectives != CollectiveRules::ideal;
+  for (const auto& gpus : domain_gpus) {
+    domains.push_back(static_cast<std::uint32_t>(alike.domain_of(platform.gpus[gpus.front()])));
+    const auto distance = first_gpu(gpus) - first_gpu(domain_gpus.front());  // wraps around below zero
+    takes_same = takes_same && std::ranges::equal(gpus, domain_gpus.front(), {}, {},
+                                                  [&](std::size_t gpu) { return gpu + distance; });
+  }
+  domains_ = std::make_shared<const std::vector<std::uint32_t>>(std::move(domains));
+  if (!takes_same || domain_count_ <= most_kept) return;
+  kept_domains_ = most_kept - (domain_count_ + 1) % 2;
+  gpus_.clear();
+  for (const auto& gpus : std::span{domain_gpus}.first(kept_domains_))
+    std::ranges::copy(gpus, std::back_inserter(gpus_));
+}
+
+GpuNumbers CollectiveWays::gpus_of_first_two() const {
+  const auto gpus = std::span{gpus_}.first(2 * gpus_.size() / kept_domains_);
+  return {gpus.begin(), gpus.end()};
+}
+
+/// The kept domain that rings use as they do this one, of all.
+std::size_t CollectiveWays::standing_for(std::size_t domain) const {
+  if (!keeps_few() || domain == 0) return domain;
+  return domain + 1 == domain_count_ ? kept_domains_ - 1 : 2 - domain % 2;
+}
+
+/// The parts of a path on each kept domain, as on the first domain of the platform.
+std::vector<CollectiveWays::Resources> CollectiveWays::by_domain(const Resources& path) const {
+  const auto& alike = routes_.identical_domains();
+  std::map<std::size_t, std::size_t> places;
+  for (std::size_t i = 0; i < kept_domains_; ++i) places.emplace((*domains_)[i], i);
+  std::vector<Resources> parts(kept_domains_);
+  for (const auto id : path) parts[places.at(alike.domain_of(id))].push_back(alike.on_domain(id, 0));
+  return parts;
+}
+
+/// The path over all domains from that over those kept.
+SharedPath CollectiveWays::over_domains(Resources path) const {
+  if (!domains_) return path;
+  std::vector<Resources> uses;
+  std::vector<std::uint32_t> use_of_kept;
+  std::map<Resources, std::uint32_t> known;
+  for (auto& part : by_domain(path)) {
+    auto sorted = part;
+    std::ranges::sort(sorted);
+    const auto [place, is_new] =
+        known.try_emplace(std::move(sorted), static_cast<std::uint32_t>(uses.size()));
+    if (is_new) uses.push_back(std::move(part));
+    use_of_kept.push_back(place->second);
+  }
+  auto& pattern = patterns_[use_of_kept];
+  if (!pattern) {
+    std::vector<std::uint32_t> use_of_domain;
+    for (std::size_t i = 0; i < domain_count_; ++i) use_of_domain.push_back(use_of_kept[standing_for(i)]);
+    pattern = std::make_shared<const std::vector<std::uint32_t>>(std::move(use_of_domain));
+  }
+  return {{routes_.identical_domains(), pattern, std::move(uses)}, domains_};
+}
+
+/// The path that uses all domains as this one uses the first.
+SharedPath CollectiveWays::on_each_domain(const Resources& path) const {
+  auto first = std::make_shared<const std::vector<std::uint32_t>>(domain_count_, 0);
+  return {{routes_.identical_domains(), std::move(first), {by_domain(path).front()}}, domains_};
 }
 
 bool CollectiveWays::takes_same_gpus_of_nodes() const {
@@ -106,11 +187,10 @@ Hop CollectiveWays::hop(const HopBetweenGpus& asked) const {
   const auto from = platform.gpus[asked.from];
   const auto to = platform.gpus[asked.to];
   const auto node = platform.device(from).node;
-  if (size.devices == 0 || !has_alike_nodes_) return find_hop(asked);
-  if (node != platform.device(to).node || routes_.identical_domains().join_nodes()) return hop_between(asked);
+  if (size.devices == 0 || !has_alike_nodes_ || node != platform.device(to).node) return find_hop(asked);
   const auto number = static_cast<std::size_t>(node);
   const Ends ends{from.index() - number * size.devices, to.index() - number * size.devices, asked.rail,
-                  asked.leaves_by_own_nic, false};
+                  asked.leaves_by_own_nic};
   auto known = inside_.find(ends);
   if (known == inside_.end()) {
     auto new_hop = find_hop(asked);
@@ -122,35 +202,6 @@ Hop CollectiveWays::hop(const HopBetweenGpus& asked) const {
   }
   auto hop = known->second;
   for (auto& id : hop.path) id = ResourceId{id.index() + number * size.resources};
-  return hop;
-}
-
-/// If domains are alike: the hop of the first two domains with the same devices, moved to these. Ideal rules
-/// choose among equal paths by the number of the sender, which differs between domains.
-Hop CollectiveWays::hop_between(const HopBetweenGpus& asked) const {
-  const auto& platform = routes_.platform();
-  const auto& domains = routes_.identical_domains();
-  if (!domains.hold() || platform.collectives == CollectiveRules::ideal) return find_hop(asked);
-  const auto from = platform.gpus[asked.from];
-  const auto to = platform.gpus[asked.to];
-  const auto from_domain = domains.domain_of(from);
-  const auto to_domain = domains.domain_of(to);
-  const Ends ends{from.index() % domains.devices(), to.index() % domains.devices(), asked.rail,
-                  asked.leaves_by_own_nic, from_domain != to_domain};
-  auto known = between_.find(ends);
-  if (known == between_.end()) {
-    auto new_hop = find_hop(asked);
-    const auto is_of_both = [&](ResourceId id) {
-      return domains.domain_of(id) == from_domain || domains.domain_of(id) == to_domain;
-    };
-    if (new_hop.relayed || !std::ranges::all_of(new_hop.path, is_of_both)) return new_hop;
-    known = between_.emplace(ends, HopBetween{std::move(new_hop), from_domain, to_domain}).first;
-  }
-  auto hop = known->second.hop;
-  for (auto& id : hop.path) {
-    const bool is_sender = domains.domain_of(id) == known->second.from_domain;
-    id = domains.on_domain(id, is_sender ? from_domain : to_domain);
-  }
   return hop;
 }
 
@@ -167,36 +218,75 @@ Hop CollectiveWays::find_hop(const HopBetweenGpus& asked) const {
     if (const auto nics = separate_nics(routes_, rules, from, to, asked.rail)) {
       refuse(fmt::format(
                  "no network path from {} to {} on platform '{}': no switch joins the rails of {} and {}",
-                 platform.device(from).name, platform.device(to).name, platform.name,
-                 platform.device(nics->out).name, platform.device(nics->in).name),
+                 platform.name_of(from), platform.name_of(to), platform.name, platform.name_of(nics->out),
+                 platform.name_of(nics->in)),
              "NVLinks forward data to the right rail (PXN) unless NCCL_PXN_DISABLE is set, for GPUs that the "
              "group "
              "has on each node; without them set NCCL_CROSS_NIC to 0");
     }
   }
-  refuse(fmt::format("no transport from {} to {} on platform '{}'", platform.device(from).name,
-                     platform.device(to).name, platform.name),
+  refuse(fmt::format("no transport from {} to {} on platform '{}'", platform.name_of(from),
+                     platform.name_of(to), platform.name),
          "NCCL_P2P_DISABLE, NCCL_SHM_DISABLE or NCCL_P2P_LEVEL leave only NET, and the node has no NIC");
 }
 
-/// Hops of trees, in both directions of each edge.
-std::vector<Hops> CollectiveWays::hops_of(const std::vector<std::vector<Edge>>& trees) const {
-  std::vector<Hops> hops;
-  for (const auto& edges : trees) {
-    const auto rail = rails_[std::min(hops.size() / 2, rails_.size() - 1)];  // a pair of trees for each NIC
-    auto& tree = hops.emplace_back();
-    tree.reserve(2 * edges.size());
-    for (const auto& [child, parent] : edges) {
-      tree.add(hop({child, parent, rail}));
-      tree.add(hop({parent, child, rail}));
+/// The resources of edges of a tree, in both directions of each. There is a pair of trees for each NIC.
+CollectiveWays::Resources CollectiveWays::hops_of(std::span<const Edge> edges, std::size_t tree) const {
+  const auto rail = rails_[std::min(tree / 2, rails_.size() - 1)];
+  Resources path;
+  for (const auto& [child, parent] : edges) {
+    for (const auto& ends : {HopBetweenGpus{child, parent, rail}, HopBetweenGpus{parent, child, rail}}) {
+      const auto resources = hop(ends).path;
+      path.insert(path.end(), resources.begin(), resources.end());
     }
   }
-  return hops;
+  return path;
+}
+
+/// Trees through the GPUs of each domain, or only between their NVSwitches. Of few domains that stand for
+/// all, two show what a domain uses for an edge between domains and what inside.
+std::vector<SharedPath> CollectiveWays::tree_paths(Algorithm algorithm) const {
+  const bool is_nvls = algorithm == Algorithm::nvls_tree;
+  const auto nvlinks = is_nvls ? through_nvswitches() : Resources{};
+  const auto gpus = keeps_few() ? gpus_of_first_two() : gpus_;
+  std::vector<SharedPath> paths;
+  std::array<SharedPath::Numbers, 2> degrees;  // less one, of each domain in the trees of a pair
+  if (keeps_few()) {
+    auto of_trees = tree_degrees(domain_count_);
+    for (std::size_t i = 0; i < degrees.size(); ++i) {
+      for (auto& degree : of_trees[i]) --degree;
+      degrees[i] = std::make_shared<const std::vector<std::uint32_t>>(std::move(of_trees[i]));
+    }
+  }
+  for (const auto& tree :
+       is_nvls ? tree_edges_between_nodes(routes_, gpus, relays_) : tree_edges(routes_, gpus, relays_)) {
+    const auto number = paths.size();
+    auto inside = nvlinks;
+    const std::span edges{tree};
+    const auto hops = hops_of(edges.subspan(keeps_few() ? 1 : 0), number);
+    inside.insert(inside.end(), hops.begin(), hops.end());
+    if (!keeps_few()) {
+      paths.push_back(over_domains(std::move(inside)));
+      continue;
+    }
+    const auto inside_one = by_domain(inside).front();
+    const auto edge = by_domain(hops_of(edges.first(1), number)).front();
+    std::vector<Resources> uses(1, edge);
+    for (std::size_t degree = 1; degree < most_tree_degree; ++degree) {
+      auto more = uses.back();
+      more.insert(more.end(), edge.begin(), edge.end());
+      uses.push_back(std::move(more));
+    }
+    for (auto& use : uses) use.insert(use.end(), inside_one.begin(), inside_one.end());
+    paths.emplace_back(
+        SharedPath::OverDomains{routes_.identical_domains(), degrees[number % 2], std::move(uses)}, domains_);
+  }
+  return paths;
 }
 
 /// The bytes that NVSwitches reduce and multicast: each GPU sends them to its switch and gets them back.
-std::vector<ResourceId> CollectiveWays::through_nvswitches() const {
-  std::vector<ResourceId> path;
+CollectiveWays::Resources CollectiveWays::through_nvswitches() const {
+  Resources path;
   for (const auto gpu : gpus_) {
     const auto links = routes_.links_to_nvswitch(routes_.platform().gpus[gpu]);
     path.push_back(links->up->resource);
@@ -215,7 +305,7 @@ std::vector<SharedPath> CollectiveWays::through_reducing_switches(Algorithm algo
   const bool is_chain = algorithm == Algorithm::collnet_chain;
   std::vector<SharedPath> paths;
   for (const auto& order : orders_) {
-    std::vector<ResourceId> path;
+    Resources path;
     if (algorithm == Algorithm::nvls) path = through_nvswitches();
     const auto take = [&](std::size_t from, std::size_t to) {
       const auto ring_hop = hop({from, to, rails_[paths.size()]});
@@ -232,13 +322,13 @@ std::vector<SharedPath> CollectiveWays::through_reducing_switches(Algorithm algo
       }
     }
     for (std::size_t i = 0; i < heads.size(); ++i) take(heads[i], heads[(i + 1) % heads.size()]);
-    paths.emplace_back(std::move(path));
+    paths.push_back(over_domains(std::move(path)));
   }
   return paths;
 }
 
 const SharedPath& CollectiveWays::nvswitches() const {
-  if (!nvswitches_) nvswitches_.emplace(through_nvswitches());
+  if (!nvswitches_) nvswitches_.emplace(over_domains(through_nvswitches()));
   return *nvswitches_;
 }
 
@@ -253,28 +343,19 @@ std::vector<SharedPath> CollectiveWays::find_paths(Algorithm algorithm, bool clo
   std::vector<SharedPath> paths;
   switch (algorithm) {
     case Algorithm::ring:
-      for (const auto& ring : rings_) paths.emplace_back(closes ? ring.path() : ring.path_without_last());
+      for (const auto& ring : rings_)
+        paths.push_back(over_domains(closes ? ring.path() : ring.path_without_last()));
       break;
     case Algorithm::tree:
-      for (auto& tree : hops_of(tree_edges(routes_, gpus_, relays_)))
-        paths.emplace_back(std::move(tree).path());
-      break;
+    case Algorithm::nvls_tree:
+      return tree_paths(algorithm);
     case Algorithm::nvls:
-      if (gpus_by_domain(routes_.platform(), gpus_).size() > 1) return through_reducing_switches(algorithm);
-      paths.emplace_back(through_nvswitches());
+      if (domain_count_ > 1) return through_reducing_switches(algorithm);
+      paths.push_back(over_domains(through_nvswitches()));
       break;
     case Algorithm::collnet_direct:
     case Algorithm::collnet_chain:
       return through_reducing_switches(algorithm);
-    case Algorithm::nvls_tree: {
-      const auto nvlinks = through_nvswitches();
-      for (const auto& tree : hops_of(tree_edges_between_nodes(routes_, gpus_, relays_))) {
-        auto path = nvlinks;
-        path.insert(path.end(), tree.path().begin(), tree.path().end());
-        paths.emplace_back(std::move(path));
-      }
-      break;
-    }
   }
   return paths;
 }

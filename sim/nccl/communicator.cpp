@@ -52,7 +52,7 @@ Communicator::Communicator(const Routes& routes, NcclSettings settings, const Ca
   facts_.ranks = static_cast<int>(gpus_.size());
   if (facts_.ranks == 1) return;
   if (platform().collectives == CollectiveRules::ideal) return;
-  facts_ = describe_communicator(platform(), routes_, settings_, ways_, gpus_);
+  facts_ = describe_communicator(platform(), routes_, settings_, ways_, facts_.ranks);
   far_places_ = far_places(platform(), gpus_, facts_.nodes);
   const auto& network = platform().network;
   const bool may_reduce =
@@ -177,7 +177,7 @@ CommunicatorFacts Communicator::facts_as_measured(int ranks) const {
     return same;
   }
   return describe_communicator(platform(), routes_, settings_, CollectiveWays{routes_, settings_, gpus},
-                               gpus);
+                               ranks);
 }
 
 void Communicator::find_calibration() {

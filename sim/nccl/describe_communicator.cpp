@@ -96,13 +96,13 @@ void describe_rccl(CommunicatorFacts& communicator, const Platform& platform, co
 }  // namespace
 
 CommunicatorFacts describe_communicator(const Platform& platform, const Routes& routes,
-                                        const NcclSettings& settings, const CollectiveWays& ways,
-                                        const GpuNumbers& gpus) {
+                                        const NcclSettings& settings, const CollectiveWays& ways, int ranks) {
   CommunicatorFacts communicator;
+  const auto& gpus = ways.gpus();
   const auto nodes = gpus_by_domain(platform, gpus);
-  communicator.ranks = static_cast<int>(gpus.size());
+  communicator.ranks = ranks;
   const auto& gpu = platform.gpu_models.front();
-  communicator.nodes = static_cast<int>(nodes.size());
+  communicator.nodes = static_cast<int>(ways.domain_count());
   communicator.compute_capability = gpu.compute_capability;
   communicator.amd_cpu = platform.amd_cpu;
   communicator.nvlink = true;

@@ -29,11 +29,7 @@ class Hops {
   std::size_t size() const { return kind_.size(); }
   const Kind& operator[](std::size_t index) const { return kinds_[kind_[index]]; }
   /// The resources of all hops, in order.
-  const std::vector<ResourceId>& path() const& { return path_; }
-  std::vector<ResourceId> path() && {
-    path_.shrink_to_fit();
-    return std::move(path_);
-  }
+  const std::vector<ResourceId>& path() const { return path_; }
   std::vector<ResourceId> path_without_last() const;
 
  private:

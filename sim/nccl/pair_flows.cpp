@@ -20,8 +20,9 @@ class PairsAsOne {
     latency_ = std::max(latency_, hop.latency);
   }
 
+  /// @param times number of domains for each of those that were added
   /// @return empty if there are none
-  std::optional<PairFlow> flow(bool is_between_nodes, int peers) const {
+  std::optional<PairFlow> flow(bool is_between_nodes, int peers, std::int64_t times) const {
     if (uses_.empty()) return std::nullopt;
     std::int64_t denominator = 1;
     for (const auto& [use, count] : uses_)
@@ -33,8 +34,8 @@ class PairsAsOne {
     std::vector<ResourceId> path;
     for (const auto& [resource, count] : load)
       path.insert(path.end(), static_cast<std::size_t>(count / common), resource);
-    return PairFlow{std::move(path), static_cast<double>(common) / static_cast<double>(denominator), peers,
-                    is_between_nodes, latency_};
+    return PairFlow{std::move(path), static_cast<double>(times * common) / static_cast<double>(denominator),
+                    peers, is_between_nodes, latency_};
   }
 
  private:
@@ -61,18 +62,21 @@ std::vector<std::size_t> CollectiveWays::nearest_rails(std::size_t gpu) const {
   return nearest;
 }
 
+/// Of few domains that stand for all, two show what a domain uses inside and for each other domain.
 const std::vector<PairFlow>& CollectiveWays::pairs() const {
   if (!pairs_.empty() || gpus_.size() == 1) return pairs_;
   const auto& platform = routes_.platform();
+  const auto gpus = keeps_few() ? gpus_of_first_two() : gpus_;
+  const auto other_domains = keeps_few() ? static_cast<int>(domain_count_) - 1 : 1;
   PairsAsOne inside;
   PairsAsOne between;
   int peers_inside = 0;
   int peers_between = 0;
-  for (const auto to : gpus_) {
+  for (const auto to : gpus) {
     const auto domain = platform.nvlink_domain(platform.gpus[to]);
     const auto rails = nearest_rails(to);
     int domain_peers = 0;
-    for (const auto from : gpus_) {
+    for (const auto from : gpus) {
       if (from == to) continue;
       if (platform.nvlink_domain(platform.gpus[from]) == domain) {
         inside.add(hop({from, to, rails.front()}), 1);
@@ -82,10 +86,13 @@ const std::vector<PairFlow>& CollectiveWays::pairs() const {
       for (const auto rail : rails) between.add(hop({from, to, rail}), static_cast<int>(rails.size()));
     }
     peers_inside = std::max(peers_inside, domain_peers);
-    peers_between = std::max(peers_between, static_cast<int>(gpus_.size()) - 1 - domain_peers);
+    peers_between = std::max(peers_between, static_cast<int>(gpus.size()) - 1 - domain_peers);
   }
-  if (auto flow = inside.flow(false, peers_inside)) pairs_.push_back(*std::move(flow));
-  if (auto flow = between.flow(true, peers_between)) pairs_.push_back(*std::move(flow));
+  if (auto flow = inside.flow(false, peers_inside, 1)) pairs_.push_back(*std::move(flow));
+  if (auto flow = between.flow(true, peers_between * other_domains, other_domains))
+    pairs_.push_back(*std::move(flow));
+  for (auto& flow : pairs_)
+    flow.path = keeps_few() ? on_each_domain(flow.path) : over_domains(flow.path.resources());
   return pairs_;
 }
 

@@ -179,10 +179,12 @@ GpuNumbers first_gpus(int count) {
 Nodes gpus_by_domain(const Platform& platform, const GpuNumbers& gpus) {
   Nodes nodes;
   std::map<int, std::size_t> known;
+  auto place = known.end();  // most GPUs follow others of their domain
   for (const auto gpu : gpus) {
-    const auto [node, is_new] = known.try_emplace(platform.nvlink_domain(platform.gpus[gpu]), nodes.size());
-    if (is_new) nodes.emplace_back();
-    nodes[node->second].push_back(gpu);
+    const auto domain = platform.nvlink_domain(platform.gpus[gpu]);
+    if (place == known.end() || place->first != domain) place = known.try_emplace(domain, nodes.size()).first;
+    if (place->second == nodes.size()) nodes.emplace_back();
+    nodes[place->second].push_back(gpu);
   }
   return nodes;
 }
@@ -232,6 +234,16 @@ std::vector<std::vector<Edge>> tree_edges_between_nodes(const Routes& routes, co
                            head(routes, rings[parent], nodes[parent], entries, tree)});
   });
   return trees;
+}
+
+std::array<std::vector<std::uint32_t>, 2> tree_degrees(std::size_t nodes) {
+  std::array<std::vector<std::uint32_t>, 2> degrees;
+  degrees.fill(std::vector<std::uint32_t>(nodes, 0));
+  for_each_edge(nodes, 1, [&](std::size_t tree, std::size_t child, std::size_t parent) {
+    ++degrees[tree][child];
+    ++degrees[tree][parent];
+  });
+  return degrees;
 }
 
 std::vector<std::vector<Edge>> tree_edges(const Routes& routes, const GpuNumbers& gpus, bool relays) {

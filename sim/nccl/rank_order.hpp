@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -57,5 +59,11 @@ std::vector<std::vector<Edge>> tree_edges(const Routes& routes, const GpuNumbers
 /// The edges of the same trees between nodes: they join the GPUs near the NIC.
 std::vector<std::vector<Edge>> tree_edges_between_nodes(const Routes& routes, const GpuNumbers& gpus,
                                                         bool relays = true);
+
+/// The number of edges between nodes that each node has in the first and in the second tree of a pair.
+/// @pre several nodes
+std::array<std::vector<std::uint32_t>, 2> tree_degrees(std::size_t nodes);
+/// In a binary tree: to the parent and to two children.
+constexpr std::size_t most_tree_degree = 3;
 
 }  // namespace gradway

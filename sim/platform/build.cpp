@@ -92,10 +92,8 @@ class NodeBuilder {
       const auto a = from[from.size() == 1 ? 0 : i];
       const auto b = to[to.size() == 1 ? 0 : i];
       if (a == b) {
-        problems_.push_back({link.where,
-                             fmt::format("'{}' is linked to itself", builder_.platform().device(a).name),
-                             {},
-                             ""});
+        problems_.push_back(
+            {link.where, fmt::format("'{}' is linked to itself", builder_.platform().name_of(a)), {}, ""});
         return;
       }
       builder_.connect(a, b, link.kind, {link.forward, link.backward, link.latency, link.count});

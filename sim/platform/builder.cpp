@@ -12,7 +12,8 @@ namespace gradway {
 std::optional<DeviceId> PlatformBuilder::add_device(std::string name, DeviceKind kind, int node) {
   const DeviceId id{platform_.devices.size()};
   if (!by_name_.emplace(name, id).second) return std::nullopt;
-  platform_.devices.push_back({std::move(name), kind, node});
+  platform_.device_names.others.push_back(std::move(name));
+  platform_.devices.push_back({kind, node});
   platform_.memories.emplace_back();
   return id;
 }
@@ -47,6 +48,7 @@ void PlatformBuilder::repeat_node(int nodes, const std::vector<std::string>& nam
   expects(names.size() == size.devices, "each part of a node must have a name");
   const auto count = static_cast<std::size_t>(nodes);
   platform.node_size = size;
+  if (count > 1) platform.device_names = {names, count, {}};
   // Reserves room for a switch and its links, too, since the tables of a large platform are expensive to
   // copy.
   const auto nics = static_cast<std::size_t>(std::ranges::count(
@@ -59,8 +61,7 @@ void PlatformBuilder::repeat_node(int nodes, const std::vector<std::string>& nam
     const auto device = [&](DeviceId id) { return DeviceId{id.index() + node * size.devices}; };
     const auto resource = [&](ResourceId id) { return ResourceId{id.index() + node * size.resources}; };
     for (std::size_t i = 0; i < size.devices; ++i) {
-      platform.devices.push_back(
-          {fmt::format("node{}.{}", node, names[i]), platform.devices[i].kind, static_cast<int>(node)});
+      platform.devices.push_back({platform.devices[i].kind, static_cast<int>(node)});
       const auto memory = platform.memories[i];
       platform.memories.push_back(memory ? std::optional{resource(*memory)} : std::nullopt);
     }

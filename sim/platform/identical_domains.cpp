@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "sim/base/contract.hpp"
-
 namespace gradway {
 
 IdenticalDomains::IdenticalDomains(const Platform& platform) {
@@ -19,8 +17,10 @@ IdenticalDomains::IdenticalDomains(const Platform& platform) {
   if (size.devices == 0 || domains_ < 2 || nodes % nodes_ != 0 || !has_one_switch) return;
   const auto built = platform.resources.size() - platform.loading_resources;
   inside_ = {0, nodes_ * size.resources};
-  nvlinks_ = {nodes * size.resources, joins_nodes ? 2 * platform.gpus.size() / domains_ : 0};
+  nvlinks_ = {nodes * size.resources, joins_nodes ? 2 * platform.gpus.size() / domains_ : 0,
+              inside_.of_domain};
   network_.first = nvlinks_.first + domains_ * nvlinks_.of_domain;
+  network_.before = nvlinks_.before + nvlinks_.of_domain;
   network_.of_domain = (built - network_.first) / domains_;
   const auto first_link = nodes * size.links;
   if (network_.first + domains_ * network_.of_domain != built ||
@@ -55,20 +55,6 @@ bool IdenticalDomains::have_identical_links(const Platform& platform, const Rang
     }
   }
   return true;
-}
-
-std::vector<ResourceId> IdenticalDomains::on_domains(const std::vector<ResourceId>& path,
-                                                     const std::vector<std::uint32_t>& from,
-                                                     const std::vector<std::uint32_t>& to) const {
-  std::vector<ResourceId> result;
-  result.reserve(path.size());
-  for (const auto id : path) {
-    const auto domain = domain_of(id);
-    const auto place = std::ranges::lower_bound(from, domain);
-    expects(place != from.end() && *place == domain, "a path must stay on the domains of its ranks");
-    result.push_back(on_domain(id, to[static_cast<std::size_t>(place - from.begin())]));
-  }
-  return result;
 }
 
 }  // namespace gradway

@@ -11,13 +11,20 @@ bool is_endpoint(DeviceKind kind) {
   return kind == DeviceKind::gpu || kind == DeviceKind::nic;
 }
 
+std::string Platform::name_of(DeviceId id) const {
+  const auto& [parts, repeated, others] = device_names;
+  const auto in_nodes = repeated * parts.size();
+  if (id.index() >= in_nodes) return others[id.index() - in_nodes];
+  return fmt::format("node{}.{}", id.index() / parts.size(), parts[id.index() % parts.size()]);
+}
+
 std::string Platform::name_of(ResourceId id) const {
   const auto& resource = resources[id.index()];
   switch (resource.kind) {
     case ResourceKind::link:
-      return device(links[resource.of].from).name + " -> " + device(links[resource.of].to).name;
+      return name_of(links[resource.of].from) + " -> " + name_of(links[resource.of].to);
     case ResourceKind::host_memory:
-      return devices[resource.of].name + " memory";
+      return name_of(DeviceId{resource.of}) + " memory";
     case ResourceKind::storage:
       return resource.of == all_nodes ? "storage" : fmt::format("storage of node {}", resource.of);
     case ResourceKind::cores:
@@ -25,13 +32,13 @@ std::string Platform::name_of(ResourceId id) const {
     case ResourceKind::gpu:
       break;
   }
-  return devices[resource.of].name;
+  return name_of(DeviceId{resource.of});
 }
 
 std::optional<DeviceId> find_device(const Platform& platform, const std::string& name) {
-  const auto device = std::ranges::find(platform.devices, name, &Device::name);
-  if (device == platform.devices.end()) return std::nullopt;
-  return DeviceId{static_cast<std::size_t>(device - platform.devices.begin())};
+  for (std::size_t i = 0; i < platform.devices.size(); ++i)
+    if (platform.name_of(DeviceId{i}) == name) return DeviceId{i};
+  return std::nullopt;
 }
 
 bool is_between_switches(const Platform& platform, const Link& link) {

@@ -44,11 +44,17 @@ struct Resource {
   double rate() const { return capacity * speed * share; }
 };
 
-/// A vertex of the platform.
+/// A vertex of the platform. See Platform::name_of.
 struct Device {
-  std::string name;  ///< unique; "node1.gpu3" on platforms of several nodes
   DeviceKind kind = DeviceKind::gpu;
   int node = 0;  ///< -1 for switches of the fabric
+};
+
+/// Unique names of devices. Those of a node are stored once for all identical nodes.
+struct DeviceNames {
+  std::vector<std::string> parts;   ///< of each repeated node
+  std::size_t nodes = 0;            ///< number of repeated nodes, whose devices come first
+  std::vector<std::string> others;  ///< of all other devices
 };
 
 /// One direction of a connection.
@@ -141,7 +147,11 @@ struct Platform {
   std::optional<Seconds> eager_operation;  ///< CPU time of an operation in eager PyTorch
   SpeedFactors speeds;  ///< what-if; `Resource::speed` has those of links and memories, too
 
+  DeviceNames device_names{};
+
   const Device& device(DeviceId id) const { return devices[id.index()]; }
+  /// "gpu3"; "node1.gpu3" on platforms of several nodes
+  std::string name_of(DeviceId id) const;
   /// "gpu0 -> plx1", "cpu0 memory", "gpu3"
   std::string name_of(ResourceId id) const;
   /// Number of the NVLink domain of a device, which NCCL treats as one node.

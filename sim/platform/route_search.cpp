@@ -39,14 +39,26 @@ void Route::append_resources(std::vector<ResourceId>& path) const {
 
 /// A counting sort.
 template <class End, class Other>
-RouteSearch::Neighbours::Neighbours(const Platform& platform, End end, Other opposite)
-    : first_(platform.devices.size() + 1, 0),
-      inner_end_(platform.devices.size(), 0),
-      links_(platform.links.size()) {
+RouteSearch::Neighbours::Neighbours(const Platform& platform, const IdenticalDomains& alike, End end,
+                                    Other opposite)
+    : platform_{platform}, alike_{alike} {
+  std::vector<std::uint32_t> described;
+  for (std::size_t i = 0; alike.hold() && i < alike.resources(); ++i) {
+    const auto& resource = platform.resources[alike.resource(i, 0).index()];
+    if (resource.kind == ResourceKind::link) described.push_back(resource.of);
+  }
+  if (!alike.hold())
+    for (std::uint32_t i = 0; i < platform.links.size(); ++i) described.push_back(i);
+  const auto places = alike.hold() ? alike.devices() + 2 : platform.devices.size();
+  first_.resize(places + 1, 0);
+  inner_end_.resize(places, 0);
+  links_.resize(described.size());
   const auto is_inner = [&](const Link& link) { return !is_endpoint(platform.device(opposite(link)).kind); };
-  for (const auto& link : platform.links) {
-    ++first_[end(link).index() + 1];
-    if (is_inner(link)) ++inner_end_[end(link).index()];
+  for (const auto index : described) {
+    const auto& link = platform.links[index];
+    const auto place = place_of(end(link));
+    ++first_[place + 1];
+    if (is_inner(link)) ++inner_end_[place];
   }
   for (std::size_t i = 0; i < inner_end_.size(); ++i) {
     first_[i + 1] += first_[i];
@@ -54,17 +66,41 @@ RouteSearch::Neighbours::Neighbours(const Platform& platform, End end, Other opp
   }
   auto inner = first_;
   auto outer = inner_end_;
-  for (std::uint32_t i = 0; i < platform.links.size(); ++i) {
-    const auto& link = platform.links[i];
-    auto& place = is_inner(link) ? inner[end(link).index()] : outer[end(link).index()];
-    links_[place++] = i;
+  for (const auto index : described) {
+    const auto& link = platform.links[index];
+    const auto place = place_of(end(link));
+    links_[is_inner(link) ? inner[place]++ : outer[place]++] = index;
   }
+}
+
+std::size_t RouteSearch::Neighbours::place_of(DeviceId device) const {
+  if (!alike_.hold()) return device.index();
+  if (device.index() + 1 == platform_.devices.size()) return alike_.devices() + 1;
+  return alike_.is_switch(device) ? alike_.devices() : device.index() % alike_.devices();
+}
+
+std::span<const std::uint32_t> RouteSearch::Neighbours::links_of(DeviceId device, std::size_t begin,
+                                                                 std::size_t end, Moved& moved) const {
+  const auto described = std::span{links_}.subspan(begin, end - begin);
+  if (!alike_.hold() || described.empty()) return described;
+  const bool is_last = device.index() + 1 == platform_.devices.size();
+  const auto domain = alike_.domain_of(device);
+  if (!is_last && domain == 0) return described;
+  const auto [place, is_new] = moved.try_emplace(device);
+  for (auto i = is_last ? 0 : domain; is_new && i < (is_last ? alike_.count() : domain + 1); ++i)
+    for (const auto link : described)
+      place->second.push_back(
+          platform_.resources[alike_.on_domain(platform_.links[link].resource, i).index()].of);
+  return place->second;
 }
 
 RouteSearch::RouteSearch(const Platform& platform)
     : platform_{platform},
-      out_{platform, [](const Link& link) { return link.from; }, [](const Link& link) { return link.to; }},
-      into_{platform, [](const Link& link) { return link.to; }, [](const Link& link) { return link.from; }},
+      alike_{platform},
+      out_{platform, alike_, [](const Link& link) { return link.from; },
+           [](const Link& link) { return link.to; }},
+      into_{platform, alike_, [](const Link& link) { return link.to; },
+            [](const Link& link) { return link.from; }},
       forward_{&out_, std::vector<std::uint32_t>(platform.devices.size(), unreached)},
       backward_{&into_, std::vector<std::uint32_t>(platform.devices.size(), unreached)} {}
 

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "sim/platform/identical_domains.hpp"
 #include "sim/platform/platform.hpp"
 
 namespace gradway {
@@ -43,30 +45,39 @@ class RouteSearch {
   /// Links that start or end at a device. Those whose other end is not a GPU or NIC come first.
   std::span<const std::uint32_t> out_of(DeviceId device) const { return out_.all(device); }
   std::span<const std::uint32_t> into(DeviceId device) const { return into_.all(device); }
+  const IdenticalDomains& identical_domains() const { return alike_; }
 
  private:
   /// Links by one of their ends. Those whose other end is not a GPU or NIC ("inner") come first; both parts
-  /// are in the order of the platform.
+  /// are in the order of the platform. Of interchangeable domains the table holds the first one; links of
+  /// others are found when asked for.
   class Neighbours {
    public:
     template <class End, class Other>
-    Neighbours(const Platform& platform, End end, Other opposite);
+    Neighbours(const Platform& platform, const IdenticalDomains& alike, End end, Other opposite);
     std::span<const std::uint32_t> all(DeviceId device) const {
-      return span(device, first_[device.index() + 1]);
+      const auto place = place_of(device);
+      return links_of(device, first_[place], first_[place + 1], all_moved_);
     }
     std::span<const std::uint32_t> inner(DeviceId device) const {
-      return span(device, inner_end_[device.index()]);
+      const auto place = place_of(device);
+      return links_of(device, first_[place], inner_end_[place], inner_moved_);
     }
 
    private:
-    std::span<const std::uint32_t> span(DeviceId device, std::uint32_t end) const {
-      const auto begin = first_[device.index()];
-      return std::span{links_}.subspan(begin, end - begin);
-    }
+    using Moved = std::unordered_map<DeviceId, std::vector<std::uint32_t>>;
+    /// The device that stands for this one in the table: of the first domain, its NVSwitch, or the last one.
+    std::size_t place_of(DeviceId device) const;
+    std::span<const std::uint32_t> links_of(DeviceId device, std::size_t begin, std::size_t end,
+                                            Moved& moved) const;
 
+    const Platform& platform_;
+    const IdenticalDomains& alike_;
     std::vector<std::uint32_t> first_;
     std::vector<std::uint32_t> inner_end_;
     std::vector<std::uint32_t> links_;
+    mutable Moved all_moved_;
+    mutable Moved inner_moved_;
   };
 
   /// The search from one end.
@@ -98,6 +109,7 @@ class RouteSearch {
   Route walk(DeviceId from, DeviceId to, const Rules& rules, std::size_t label) const;
 
   const Platform& platform_;
+  IdenticalDomains alike_;
   Neighbours out_;
   Neighbours into_;
   Frontier forward_;

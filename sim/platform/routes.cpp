@@ -26,11 +26,6 @@ Routes::Routes(const Platform& platform) : platform_{platform}, search_{platform
   }
 }
 
-const IdenticalDomains& Routes::identical_domains() const {
-  if (!alike_domains_) alike_domains_.emplace(platform_);
-  return *alike_domains_;
-}
-
 /// The cache key; nothing if the answer would not hold on other nodes.
 std::optional<Routes::Question> Routes::question(DeviceId a, DeviceId b, Over over, std::size_t label) const {
   const auto size = platform_.node_size.devices;

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "sim/platform/identical_domains.hpp"
 #include "sim/platform/platform.hpp"
 #include "sim/platform/route_search.hpp"
 
@@ -44,8 +43,7 @@ class Routes {
   explicit Routes(const Platform& platform);
 
   const Platform& platform() const { return platform_; }
-  /// Computed on first use by comparing all links.
-  const IdenticalDomains& identical_domains() const;
+  const IdenticalDomains& identical_domains() const { return search_.identical_domains(); }
 
   /// The route with the fewest hops. It passes through GPUs and NICs only if there is no other route. `label`
   /// selects among routes of equal length, as ECMP in a fabric does by flow.
@@ -89,7 +87,6 @@ class Routes {
 
   const Platform& platform_;
   mutable RouteSearch search_;
-  mutable std::optional<IdenticalDomains> alike_domains_;
   std::vector<std::vector<DeviceId>> nodes_;  ///< devices by node; empty if nodes are identical
   mutable std::map<Question, RouteInNode> routes_;
   mutable std::map<Question, int> nvlinks_;

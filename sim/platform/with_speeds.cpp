@@ -35,6 +35,7 @@ std::vector<HardwarePart> parts_of_resources(const Platform& platform) {
 }
 
 Platform with_speeds(Platform platform, const SpeedFactors& speeds) {
+  if (platform.speeds == speeds) return platform;
   const auto parts = parts_of_resources(platform);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     // The capacity of a GPU is always 1. Its speed divides the work of kernels when they are lowered.

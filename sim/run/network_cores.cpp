@@ -38,10 +38,10 @@ Seconds network_core_time(const Platform& platform, const SteadyRun& run) {
     if (!run.window.has(op.origin.step)) continue;
     for (const auto id : ops.path(op.path)) carried[id.index()] += op.amount;
   }
-  const auto& representative = run.lowered.folding.resource_representative;
+  const auto& representative = run.lowered.folding.resources;
   std::map<int, double> by_node;
   for (const auto& [id, time] : time_per_byte(platform))
-    by_node[node_of(platform, id)] += carried[representative[id.index()].index()] * time;
+    by_node[node_of(platform, id)] += carried[representative.of(id).index()] * time;
   double most = 0;
   for (const auto& [node, time] : by_node) most = std::max(most, time);
   return Seconds{most / run.window.steps};

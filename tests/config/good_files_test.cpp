@@ -90,7 +90,7 @@ TEST_CASE("the links of a platform keep direction, rate, latency and count", "[c
   const auto platform = load_platform("lab", 1, DataPath{{good}});
   const auto find = [&](const std::string& from, const std::string& to) {
     for (const auto& link : platform.links) {
-      if (platform.device(link.from).name == from && platform.device(link.to).name == to) return link;
+      if (platform.name_of(link.from) == from && platform.name_of(link.to) == to) return link;
     }
     throw std::runtime_error{"no link " + from + " " + to};
   };

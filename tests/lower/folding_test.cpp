@@ -39,7 +39,8 @@ Folding folding_of(const Paths& ranks, const std::vector<std::vector<ResourceId>
   workload.ranks = static_cast<int>(ranks.size());
   std::vector<const std::vector<ResourceId>*> pointers;
   for (const auto& flow : flows) pointers.push_back(&flow);
-  return find_folding(workload, uses, {}, pointers, platform);
+  return find_folding(
+      workload, [&](std::size_t actor) { return uses[actor]; }, {}, pointers, platform);
 }
 
 std::vector<std::size_t> classes(const Paths& ranks, const std::vector<std::vector<ResourceId>>& flows,
@@ -118,9 +119,10 @@ TEST_CASE("channels that leave through another rank each are one flow, and their
   workload.ranks = 4;
   workload.actors.assign(4, {.program = ProgramId{0}, .at = DeviceId{0}});
   add_group(workload, "all", {0, 1, 2, 3});
-  const std::vector<ActorUse> uses{{ids({0, 4})}, {ids({1, 5})}, {ids({2, 6})}, {ids({3, 7})}};
+  const std::vector<ActorUse> of_actors{{ids({0, 4})}, {ids({1, 5})}, {ids({2, 6})}, {ids({3, 7})}};
+  const auto uses = [&](std::size_t actor) { return of_actors[actor]; };
   GroupUse group;
-  for (const auto& ring : rings) group.paths.push_back(&ring);
+  for (const auto& ring : rings) group.paths.emplace_back(ring);
 
   group.figures = {0, 0, 0, 0};
   const auto folding = find_folding(workload, uses, {group}, {}, platform);

@@ -113,7 +113,7 @@ TEST_CASE("nodes are connected by the fabric through their NICs") {
   std::vector<ResourceId> path;
   const auto nic = [&](const std::string& name) {
     for (std::size_t i = 0; i < star.devices.size(); ++i) {
-      if (star.devices[i].name == name) return DeviceId{i};
+      if (star.name_of(DeviceId{i}) == name) return DeviceId{i};
     }
     throw std::runtime_error{name};
   };
@@ -136,7 +136,7 @@ TEST_CASE("flows between leaves are spread over the spines") {
     throw std::runtime_error{"no NIC"};
   };
   const auto spine = [&](std::size_t label) {
-    return platform.device(routes.find(nic(0), nic(1), Routes::Over::network, label)->links[1]->to).name;
+    return platform.name_of(routes.find(nic(0), nic(1), Routes::Over::network, label)->links[1]->to);
   };
   CHECK(spine(0) == "spine0");
   CHECK(spine(1) == "spine1");

@@ -117,7 +117,8 @@ TEST_CASE("routes are shortest paths for every pair, kind of link and label", "[
         const auto is = found(routes, DeviceId{a}, DeviceId{b}, over, label);
         const auto should = by_definition(platform, DeviceId{a}, DeviceId{b}, over, label);
         if (is != should && ++wrong < 4) {
-          CAPTURE(platform.devices[a].name, platform.devices[b].name, static_cast<int>(over), label);
+          CAPTURE(platform.name_of(DeviceId{a}), platform.name_of(DeviceId{b}), static_cast<int>(over),
+                  label);
           CHECK(is == should);
         }
       }
@@ -142,10 +143,10 @@ TEST_CASE("nodes are identical in names, links and resources but for their numbe
   }
   for (std::size_t i = 0; i < size.links; ++i) {
     const auto& link = platform.links[i + 2 * size.links];
-    CHECK(platform.device(link.from).name == renamed(platform.device(platform.links[i].from).name));
+    CHECK(platform.name_of(link.from) == renamed(platform.name_of(platform.links[i].from)));
     CHECK(platform.resources[link.resource.index()].of == i + 2 * size.links);
   }
-  CHECK(platform.device(platform.gpus[13]).name == "node2.gpu1");
+  CHECK(platform.name_of(platform.gpus[13]) == "node2.gpu1");
   CHECK(platform.name_of(platform.gpu_resources[13]) == "node2.gpu1");
   CHECK(platform.name_of(*platform.memories[2 * size.devices + 6]) == "node2.cpu0 memory");
 }
@@ -156,7 +157,7 @@ TEST_CASE("a part is found under its own socket on every node", "[platform]") {
   for (const std::size_t node : {1, 0, 2}) {
     const auto socket = routes.home_socket(platform.gpus[6 * node + 4]);
     REQUIRE(socket);
-    CHECK(platform.device(*socket).name == "node" + std::to_string(node) + ".cpu1");
+    CHECK(platform.name_of(*socket) == "node" + std::to_string(node) + ".cpu1");
   }
 }
 

@@ -289,7 +289,7 @@ namespace {
 /// Suggests "node0.ib0" for "ib0", or a similar name.
 std::string hint_for_part(const std::string& name, const Platform& platform) {
   std::vector<std::string> names;
-  for (const auto& device : platform.devices) names.push_back(device.name);
+  for (std::size_t i = 0; i < platform.devices.size(); ++i) names.push_back(platform.name_of(DeviceId{i}));
   const auto inner =
       std::ranges::find_if(names, [&](const auto& known) { return known.ends_with("." + name); });
   if (inner != names.end()) return fmt::format("did you mean '{}'?", *inner);

@@ -83,7 +83,7 @@ class Drawing {
   ResourceLoad busy(ResourceId id) const {
     const auto listed = used_.find(platform_.name_of(id));
     if (listed != used_.end()) return {listed->second->busy_fraction, listed->second->bytes};
-    const auto alike = run_.folding.resource_representative[id.index()];
+    const auto alike = run_.folding.resources.of(id);
     const auto& carried = run_.measured.carried;
     const auto load = std::ranges::lower_bound(carried, alike, {}, &std::pair<ResourceId, Bytes>::first);
     if (load == carried.end() || load->first != alike) return {};
@@ -110,8 +110,9 @@ class Drawing {
     for (std::size_t i = 0; i < platform_.devices.size(); ++i) {
       const auto& device = platform_.devices[i];
       if (is_shown_[i])
-        list.push_back(
-            {{"name", device.name}, {"kind", key_of(name_of(device.kind))}, {"node", device.node}});
+        list.push_back({{"name", platform_.name_of(DeviceId{i})},
+                        {"kind", key_of(name_of(device.kind))},
+                        {"node", device.node}});
     }
     return list;
   }
@@ -140,8 +141,8 @@ class Drawing {
     Json list = Json::array();
     for (const auto& connection : connections(shown)) {
       const auto& link = *connection.there;
-      list.push_back({{"a", platform_.device(link.from).name},
-                      {"b", platform_.device(link.to).name},
+      list.push_back({{"a", platform_.name_of(link.from)},
+                      {"b", platform_.name_of(link.to)},
                       {"kind", key_of(name_of(link.kind))},
                       {"count", link.count},
                       {"there", direction(link)},
@@ -155,7 +156,7 @@ class Drawing {
     for (std::size_t i = 0; i < platform_.memories.size(); ++i) {
       if (!is_shown_[i] || !platform_.memories[i]) continue;
       auto json = use(*platform_.memories[i]);
-      json["device"] = platform_.devices[i].name;
+      json["device"] = platform_.name_of(DeviceId{i});
       list.push_back(std::move(json));
     }
     return list;

@@ -100,12 +100,12 @@ class TimelineWriter {
     const auto row_of = [](const Slice& slice) { return std::pair{slice.track, slice.lane}; };
     std::ranges::stable_sort(slices, {}, row_of);
     const auto& platform = run_.scenario.platform;
-    const auto& device = platform.device(platform.gpus[rank]);
+    const auto gpu = platform.gpus[rank];
     for (std::size_t i = 0; i < slices.size(); ++i) {
       if (i == 0 || row_of(slices[i]) != row_of(slices[i - 1])) {
         rows_.push_back({{"rank", rank},
-                         {"node", device.node},
-                         {"device", device.name},
+                         {"node", platform.device(gpu).node},
+                         {"device", platform.name_of(gpu)},
                          {"stream", track_names[static_cast<std::size_t>(slices[i].track)]}});
       }
       add(slices[i]);

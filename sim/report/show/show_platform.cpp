@@ -75,8 +75,8 @@ std::vector<Table::Column> columns_for(const std::vector<LabelledDevice>& device
 std::string plain_path(const Platform& platform, const Route& route) {
   std::string text;
   for (const auto* link : route.links) {
-    if (text.empty()) text = platform.device(link->from).name;
-    text += fmt::format(" -> {}", platform.device(link->to).name);
+    if (text.empty()) text = platform.name_of(link->from);
+    text += fmt::format(" -> {}", platform.name_of(link->to));
   }
   return text;
 }
@@ -113,7 +113,7 @@ void write_topology(std::ostream& out, const Platform& platform, const Routes& r
       cells.push_back(topo_label(type, type == PathType::nvlink ? routes.nvlinks(row.id, column.id) : 0));
     }
     const auto socket = routes.home_socket(row.id);
-    cells.push_back(socket ? platform.device(*socket).name : "none");
+    cells.push_back(socket ? platform.name_of(*socket) : "none");
     table.add(std::move(cells));
   }
   table.write(out, style.unlimited_width());
@@ -123,7 +123,7 @@ void write_topology(std::ostream& out, const Platform& platform, const Routes& r
   }
   for (const auto& device : devices) {
     if (platform.nodes > 1 || platform.device(device.id).kind == DeviceKind::nic) {
-      out << fmt::format("  {:<6}{}\n", device.label, platform.device(device.id).name);
+      out << fmt::format("  {:<6}{}\n", device.label, platform.name_of(device.id));
     }
   }
 }
@@ -166,8 +166,8 @@ void write_routes(std::ostream& out, const Platform& platform, const Routes& rou
     if (!route) route = routes.find(gpus.front(), end, Routes::Over::any);
     const auto text = route
                           ? fmt::format("{} ({})", plain_path(platform, *route), time_text(route->latency()))
-                          : fmt::format("{} and {} are not connected", platform.device(gpus.front()).name,
-                                        platform.device(end).name);
+                          : fmt::format("{} and {} are not connected", platform.name_of(gpus.front()),
+                                        platform.name_of(end));
     write_wrapped(out, text, style);
   }
 }
@@ -199,11 +199,12 @@ void write_link_table(std::ostream& out, const Platform& platform, const ShownDe
   Table table{{{"link", left}, {"kind", left}, {"bandwidth", left}, {"latency", right}}};
   std::size_t rows = 0;
   for (const auto& connection : connections(platform.links)) {
-    const auto& from = platform.device(connection.there->from);
-    const auto& to = platform.device(connection.there->to);
-    if (!shows_all && !nodes.contains(from.node) && !nodes.contains(to.node)) continue;
+    const auto [from, to] = std::pair{connection.there->from, connection.there->to};
+    const auto is_shown = [&](DeviceId end) { return nodes.contains(platform.device(end).node); };
+    if (!shows_all && !is_shown(from) && !is_shown(to)) continue;
     if (++rows > most_rows) continue;
-    table.add({fmt::format("{} {} {}", from.name, connection.back == nullptr ? "->" : "<->", to.name),
+    table.add({fmt::format("{} {} {}", platform.name_of(from), connection.back == nullptr ? "->" : "<->",
+                           platform.name_of(to)),
                kind_text(*connection.there), rates_text(platform, connection),
                time_text(connection.there->latency)});
   }
@@ -237,7 +238,7 @@ void write_memories(Fields& fields, const Platform& platform) {
     if (!platform.memories[i] || platform.devices[i].node > 0) continue;
     const auto& memory = platform.resources[platform.memories[i]->index()];
     memories.push_back(
-        fmt::format("{}: {}", platform.devices[i].name, rate_text(BytesPerSecond{memory.capacity})));
+        fmt::format("{}: {}", platform.name_of(DeviceId{i}), rate_text(BytesPerSecond{memory.capacity})));
   }
   fields.add("host memory", memories);
 }

@@ -291,8 +291,7 @@ std::vector<LinkTrack> busiest_links(const Run& run, std::size_t most) {
     LinkTrack track;
     track.name = platform.name_of(ids[i]);
     track.node = node_of(platform, ids[i]);
-    const auto members = std::ranges::count(run.folding.resource_representative, ids[i]);
-    track.alike = static_cast<std::size_t>(members - 1);
+    track.alike = run.folding.resources.represented_by(ids[i]) - 1;
     track.points = points(use[i]);
     track.has_others = std::ranges::any_of(track.points, [](const auto& point) { return point.others > 0; });
     tracks.push_back(std::move(track));

@@ -131,7 +131,7 @@ class TraceWriter {
   void rank(std::size_t rank, std::size_t position, const std::vector<Slice>& slices) {
     const auto& platform = run_.scenario.platform;
     const auto process = process_of(static_cast<int>(node_of(platform, rank)));
-    const auto name = fmt::format("rank {} ({})", rank, platform.device(platform.gpus[rank]).name);
+    const auto name = fmt::format("rank {} ({})", rank, platform.name_of(platform.gpus[rank]));
     const auto thread_of = [&](const Slice& slice) {
       return TraceThread{process, (position + 1) * ids_a_rank +
                                       (static_cast<std::size_t>(slice.track) + 1) * ids_a_track +
