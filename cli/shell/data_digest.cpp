@@ -5,11 +5,13 @@
 #include <array>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/shell/program_digest.hpp"
 #include "sim/base/digest.hpp"
 #include "sim/base/open_file.hpp"
+#include "sim/config/config.hpp"
 
 namespace gradway::cli {
 namespace {
