@@ -272,23 +272,23 @@ FoldingParts every_part(const Workload& workload, const ActorUses& uses, const s
 PartsOfDomains::PartsOfDomains(const Workload& workload, const ActorUses& uses,
                                const std::vector<GroupUse>& groups, const Platform& platform,
                                const IdenticalDomains& alike) {
-  AlikeDomains found{workload, groups, alike};
+  AlikeDomains kinds{workload, groups, alike};
   const auto varies = which_vary(workload);
-  const auto& kind_of = found.domain_kinds.of;
+  const auto& kind_of = kinds.domain_kinds.of;
   const auto resource_part = [&](ResourceId id) {
     return kind_of[alike.domain_of(id)] * alike.resources() + alike.number_in_domain(id);
   };
   std::vector<std::size_t> first_actor;  // by kind of domain
   std::size_t most_slots = 1;
-  for (std::size_t kind = 0; kind < found.domain_kinds.first.size(); ++kind) {
-    const auto domain = found.domain_kinds.first[kind];
-    const auto copies = found.domain_kinds.counts[kind];
+  for (std::size_t kind = 0; kind < kinds.domain_kinds.first.size(); ++kind) {
+    const auto domain = kinds.domain_kinds.first[kind];
+    const auto copies = kinds.domain_kinds.counts[kind];
     first_actor.push_back(parts.actors.size());
-    for (const auto number : found.actors_of(domain)) {
+    for (const auto number : kinds.actors_of(domain)) {
       auto& part = parts.actors.emplace_back(actor_part(workload, varies, uses, number, resource_part));
       part.copies = copies;
       for (const auto group : workload.actors[number].groups)
-        part.groups.push_back(found.group_kinds.of[group.index()]);
+        part.groups.push_back(kinds.group_kinds.of[group.index()]);
       most_slots = std::max(most_slots, part.groups.size());
     }
     for (std::size_t i = 0; i < alike.resources(); ++i) {
@@ -298,13 +298,13 @@ PartsOfDomains::PartsOfDomains(const Workload& workload, const ActorUses& uses,
   }
   for (std::size_t i = 0; i < workload.actors.size(); ++i)
     part_of_actor.push_back(
-        as_number(first_actor[kind_of[alike.domain_of(workload.actors[i].at)]] + found.place_of(i)));
+        as_number(first_actor[kind_of[alike.domain_of(workload.actors[i].at)]] + kinds.place_of(i)));
   Sums members{parts.actors.size() * most_slots};
   Sums named{parts.resources.size()};
-  for (std::size_t kind = 0; kind < found.group_kinds.first.size(); ++kind) {
-    const auto number = found.group_kinds.first[kind];
+  for (std::size_t kind = 0; kind < kinds.group_kinds.first.size(); ++kind) {
+    const auto number = kinds.group_kinds.first[kind];
     auto& group = parts.groups.emplace_back(
-        FoldingParts::Group{.kind = groups[number].kind, .copies = found.group_kinds.counts[kind]});
+        FoldingParts::Group{.kind = groups[number].kind, .copies = kinds.group_kinds.counts[kind]});
     for (const auto member : workload.groups[number].members) {
       const auto& slots = workload.actors[member.index()].groups;
       const auto slot = std::ranges::find(slots, GroupId{number}) - slots.begin();
@@ -324,9 +324,9 @@ PartsOfDomains::PartsOfDomains(const Workload& workload, const ActorUses& uses,
       parts.flows.push_back({kind, groups[number].figures[i], named.take()});
     }
   }
-  first_of_kind = std::move(found.domain_kinds.first);
-  kind_of_domain = std::move(found.domain_kinds.of);
-  part_of_group = std::move(found.group_kinds.of);
+  first_of_kind = std::move(kinds.domain_kinds.first);
+  kind_of_domain = std::move(kinds.domain_kinds.of);
+  part_of_group = std::move(kinds.group_kinds.of);
 }
 
 }  // namespace gradway
