@@ -232,7 +232,7 @@ TEST_CASE("a plan refuses --set of what its options set", "[cli][plan]") {
 TEST_CASE("errors of a plan's batch name the option", "[cli][plan]") {
   CHECK_THAT(
       error_of(plan({"--tokens", "1B", "--global-batch", "1000000000"})),
-      Contains("error: 1000000000 samples per step need 3125000 micro-batches on each GPU, more than 10000\n"
+      Contains("error: 1000000000 samples per step need 2500000 micro-batches on each GPU, more than 10000\n"
                "  hint: give '--global-batch' fewer samples\n"));
 }
 
