@@ -45,8 +45,7 @@ std::shared_ptr<const EagerStep> ForwardPass::StepCache::of(const std::function<
   Eager eager{settings};
   calls(eager);
   eager.finish();
-  auto step =
-      std::make_shared<const EagerStep>(eager.take_operations(), eager.take_layers(), eager.memory());
+  auto step = std::make_shared<const EagerStep>(eager.take_operations(), eager.take_layers(), eager.memory());
   const std::lock_guard lock{mutex_};
   latest_.push_front({settings, step});
   if (latest_.size() > most) latest_.pop_back();

@@ -119,13 +119,13 @@ TEST_CASE("the estimate that sorts layouts is at most 2 % above their step time"
 TEST_CASE("the bound of a layout has the communication that its kernels wait for", "[study][layout]") {
   // Most of the all-gathers and reduce-scatters of eight tensor ranks is exposed.
   const auto scenario = load_scenario("layouts/llama3_70b",
-                                {{"model", "llama3_8b"},
-                                 {"job.gpus", "64"},
-                                 {"parallel.tensor", "8"},
-                                 {"parallel.pipeline", "1"},
-                                 {"parallel.virtual", "1"},
-                                 {"parallel.schedule", "1f1b"}},
-                                plan_data);
+                                      {{"model", "llama3_8b"},
+                                       {"job.gpus", "64"},
+                                       {"parallel.tensor", "8"},
+                                       {"parallel.pipeline", "1"},
+                                       {"parallel.virtual", "1"},
+                                       {"parallel.schedule", "1f1b"}},
+                                      plan_data);
   RequirementEstimator estimator{scenario};
   const auto kernels = estimator.least_time_of(scenario.job);
   const auto bound = estimator.estimate(scenario.job).at_least;
