@@ -62,11 +62,11 @@ std::string indented(std::string_view lines) {
 }  // namespace
 
 std::span<const ExitStatus> exit_statuses() {
-  static constexpr std::array statuses{
-      ExitStatus{Status::done, "done"}, ExitStatus{Status::bug, "a bug in gradway"},
-      ExitStatus{Status::wrong_input, "wrong input"},
-      ExitStatus{Status::unfinished, "the simulation could not finish"},
-      ExitStatus{Status::limit_passed, "a limit that was given is passed"}};
+  static constexpr std::array statuses{ExitStatus{Status::done, "done"},
+                                       ExitStatus{Status::bug, "a bug in gradway"},
+                                       ExitStatus{Status::wrong_input, "wrong input"},
+                                       ExitStatus{Status::unfinished, "the simulation could not finish"},
+                                       ExitStatus{Status::limit_passed, "a limit that was given is passed"}};
   return statuses;
 }
 
