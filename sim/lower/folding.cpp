@@ -44,7 +44,7 @@ class Classes {
     }
   }
 
-  /// Number of all classes, also of those that have lost their members.
+  /// One more than the greatest number of a class. Some classes are empty.
   std::size_t numbers() const { return size_.size(); }
 
  private:
@@ -285,13 +285,13 @@ std::vector<ResourceId> representative_resources(const Classes& classes, const P
                                                  const IdenticalDomains& alike) {
   const auto count = domains.parts.resources.size();
   std::vector<ResourceId> first(classes.numbers(), ResourceId{std::numeric_limits<std::uint32_t>::max()});
-  for (std::size_t part = 0; part < count; ++part) {
-    auto& first_of_class = first[classes.of(part)];
-    const auto domain = domains.first_of_kind[part / alike.resources()];
-    first_of_class = std::min(first_of_class, alike.resource(part % alike.resources(), domain));
+  for (std::size_t i = 0; i < count; ++i) {
+    auto& first_of_class = first[classes.of(i)];
+    const auto domain = domains.first_of_kind[i / alike.resources()];
+    first_of_class = std::min(first_of_class, alike.resource(i % alike.resources(), domain));
   }
   std::vector<ResourceId> result;
-  for (std::size_t part = 0; part < count; ++part) result.push_back(first[classes.of(part)]);
+  for (std::size_t i = 0; i < count; ++i) result.push_back(first[classes.of(i)]);
   return result;
 }
 

@@ -60,9 +60,9 @@ enum class Drift {
 std::optional<StepWindow> repeating_steps(const Workload& workload, const OpGraph& ops,
                                           const Timeline& timeline, Drift drift = Drift::none);
 
-/// The second of two steps, if all that follow are like it. So they are if, when the first op of the second
-/// step begins, the run is in the state in which it is one step later: the same ops of the step before have
-/// ended, and all others end a step later. Neither step may have begun the next one before.
+/// The second of two steps, if all later ones are like it. They are if the run is in the same state when the
+/// first op of the second step begins and one step later: ops of the first step that have ended by then have
+/// ended a step later in the second one, too, and all others end exactly a step later.
 std::optional<StepWindow> repeating_second_step(const Workload& workload, const OpGraph& ops,
                                                 const Timeline& timeline);
 

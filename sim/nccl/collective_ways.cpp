@@ -92,12 +92,12 @@ SharedPath CollectiveWays::over_domains(Resources path) const {
   std::vector<Resources> uses;
   std::vector<std::uint32_t> use_of_kept;
   std::map<Resources, std::uint32_t> known;
-  for (auto& part : by_domain(path)) {
-    auto sorted = part;
+  for (auto& resources : by_domain(path)) {
+    auto sorted = resources;
     std::ranges::sort(sorted);
     const auto [place, is_new] =
         known.try_emplace(std::move(sorted), static_cast<std::uint32_t>(uses.size()));
-    if (is_new) uses.push_back(std::move(part));
+    if (is_new) uses.push_back(std::move(resources));
     use_of_kept.push_back(place->second);
   }
   auto& pattern = patterns_[use_of_kept];

@@ -20,7 +20,7 @@ class PairsAsOne {
     latency_ = std::max(latency_, hop.latency);
   }
 
-  /// @param times number of domains for each of those that were added
+  /// @param times number of domains that each added domain stands for
   /// @return empty if there are none
   std::optional<PairFlow> flow(bool is_between_nodes, int peers, std::int64_t times) const {
     if (uses_.empty()) return std::nullopt;

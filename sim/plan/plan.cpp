@@ -106,7 +106,7 @@ void choose_step_count(Workload& workload, const Job& job, const Gpu& gpu) {
   const int turns = input.dataset ? workload.turns() : 0;
   workload.after_reported = std::max(workload.after_reported, turns * (1 + input.prefetch_factor));
   workload.may_repeat_early = workload.steps <= 2 && turns == 0 && workload.after_reported == 0 &&
-                              job.traffic.empty() && waits_near_end(workload);
+                              job.traffic.empty() && !workload.varies() && waits_near_end(workload);
   workload.steps =
       std::max(workload.steps, min_steps + turns + workload.after_reported) + workload.after_reported;
 }

@@ -112,9 +112,8 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
   SteadyRun run;
   run.workload = std::move(workload);
   const auto least_steps = run.workload.steps;
-  bool is_early = run.workload.may_repeat_early && !run.workload.varies() && !run.workload.starts_steady;
-  if (is_early) run.workload.steps = 2;
-  for (;; run.workload.steps = std::max(least_steps, 2 * run.workload.steps)) {
+  if (run.workload.may_repeat_early) run.workload.steps = 2;
+  for (;; run.workload.steps = run.workload.steps < least_steps ? least_steps : 2 * run.workload.steps) {
     check_memory(run.workload, lowered);
     keep(cache, platform, run);
     run.lowered = lowered(run.workload);
@@ -144,16 +143,9 @@ SteadyRun run_to_steady_state(Workload workload, const Platform& platform, std::
       run.window = epoch_window(run.workload, ops, run.timeline);
       return run;
     }
-    if (std::exchange(is_early, false)) {
-      if (const auto second = repeating_second_step(run.workload, ops, run.timeline)) {
-        run.window = *second;
-        return run;
-      }
-      run.workload.steps = 1;
-      continue;
-    }
-    auto window = repeating_window(run);
-    if (!window && is_long_enough(run)) {
+    const bool is_early = run.workload.steps < least_steps;
+    auto window = is_early ? repeating_second_step(run.workload, ops, run.timeline) : repeating_window(run);
+    if (!window && !is_early && is_long_enough(run)) {
       window = stable_steps(run.workload, ops, run.timeline);
       if (!window && !may_take_longer(run)) fail_to_settle(run);
     }

@@ -214,7 +214,6 @@ TEST_CASE("a job that does not fit says so in the first line, and what it would 
   CHECK(as_json.find("\"does_not_fit\": \"does not fit: 372 of 48 GB on each l40s (") != std::string::npos);
   CHECK(as_json.find("\"gpu_memory_bytes\": 47999614976") != std::string::npos);
   CHECK(run_gradway({"run", "article/g6e", "--json"}).output.find("\"fits\": true") != std::string::npos);
-  // The exit status tells it to who asks.
   const auto must_fit = run_gradway({"run", "article/g6e", "--set", "job.batch_per_gpu=4096", "--must-fit"});
   CHECK(must_fit.status == 4);
   CHECK(must_fit.output == large.output);

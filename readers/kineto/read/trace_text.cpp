@@ -10,14 +10,14 @@ namespace gradway {
 namespace {
 
 constexpr std::size_t longest_value = 16'000'000;  // In characters. The longest values are call stacks.
-constexpr std::size_t part = 1 << 16;              // Characters that are read at a time.
+constexpr std::size_t read_at_once = 1 << 16;      // In characters.
 
 }  // namespace
 
 // A value begins in the first part of the buffer. Pages that no value is long enough to reach are never used.
 TraceText::TraceText(CompressedFile& file)
     : file_{file},
-      buffer_{std::make_unique_for_overwrite<char[]>(longest_value + 3 * part + 1)},
+      buffer_{std::make_unique_for_overwrite<char[]>(longest_value + 3 * read_at_once + 1)},
       next_{buffer_.get()},
       end_{next_},
       decoded_{next_} {
@@ -48,7 +48,7 @@ void TraceText::skip_space() {
     if (next_ != end_) break;
     read_more();
   } while (!at_end_);
-  if (next_ - buffer_.get() < static_cast<std::ptrdiff_t>(part)) return;
+  if (next_ - buffer_.get() < static_cast<std::ptrdiff_t>(read_at_once)) return;
   before_ = size();
   end_ = std::copy(next_, end_, buffer_.get());
   *end_ = '\0';
@@ -60,7 +60,7 @@ void TraceText::read_more() {
   if (at_end_)
     refuse_at(last_place(), fmt::format("a single value is longer than {} MB", longest_value / 1'000'000),
               "check whether the file is damaged: no program writes such a value");
-  const auto count = file_.read(end_, part);
+  const auto count = file_.read(end_, read_at_once);
   at_end_ = count == 0;
   end_ += count;
   *end_ = '\0';
@@ -83,8 +83,8 @@ Where TraceText::last_place() const {
 
 void TraceText::read_to_end() {
   constexpr std::size_t far_enough = 100'000'000;  // A compressed megabyte may decompress to gigabytes.
-  for (std::size_t count = 0; !at_end_ && count < far_enough; count += part)
-    at_end_ = file_.read(buffer_.get(), part) == 0;
+  for (std::size_t count = 0; !at_end_ && count < far_enough; count += read_at_once)
+    at_end_ = file_.read(buffer_.get(), read_at_once) == 0;
 }
 
 }  // namespace gradway

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "sim/base/problem.hpp"
@@ -40,8 +41,9 @@ struct TasksOfPass {
   int micro_batch = 0;
 };
 
-bool is_of(const Task& task, Phase phase) {
-  return task.phase == phase && std::holds_alternative<Kernel>(task.work);
+bool is_kernel_of_pass(const Task& task) {
+  return (task.phase == Phase::forward || task.phase == Phase::backward) &&
+         std::holds_alternative<Kernel>(task.work);
 }
 
 /// Those that a pipeline names; else the kernels of a micro-batch's passes with what is issued between them.
@@ -53,7 +55,7 @@ std::vector<TasksOfPass> passes_of(const Program& program) {
   auto last = Phase::optimizer;
   for (std::size_t i = 0; i < program.tasks.size(); ++i) {
     const auto& task = program.tasks[i];
-    if (!is_of(task, Phase::forward) && !is_of(task, Phase::backward)) continue;
+    if (!is_kernel_of_pass(task)) continue;
     if (task.phase == Phase::forward && last != Phase::forward) ++micro_batches;
     if (task.phase != last) passes.push_back({.first = i, .micro_batch = micro_batches - 1});
     passes.back().end = i + 1;
@@ -62,9 +64,9 @@ std::vector<TasksOfPass> passes_of(const Program& program) {
   return passes;
 }
 
-/// Time of each call of a program that runs alone, without messages between stages: a lower bound of how long
-/// it takes. Empty: not known.
-using TimesAlone = std::map<Call, Seconds>;
+/// Time that each call of a program takes at least: that of the same call if nothing else runs. Messages
+/// between stages are left out.
+using TimesAlone = std::map<std::tuple<Slot, CollectiveKind, Bytes>, Seconds>;
 
 /// Both passes of all micro-batches on a rank that waits for no other.
 struct BusyTimes {
@@ -72,7 +74,8 @@ struct BusyTimes {
   Seconds passes{};  ///< with the communication that their kernels wait for
 };
 
-/// Walks through the streams of a pass. What waits for nothing that its kernels do may have ended before it.
+/// Time from the first kernel of a pass to its last one, as far as its own tasks take it. Tasks that depend
+/// on none of its kernels may have ended before the pass.
 Seconds time_of_pass(const Program& program, const TasksOfPass& pass, const TimesAlone& times_alone) {
   std::vector<Seconds> stream_ends(program.streams.size());
   std::vector<Seconds> ends;
@@ -85,12 +88,12 @@ Seconds time_of_pass(const Program& program, const TasksOfPass& pass, const Time
     if (const auto* kernel = std::get_if<Kernel>(&task.work)) {
       end += kernel->work;
     } else if (const auto* call = std::get_if<Call>(&task.work); call != nullptr && end > Seconds{}) {
-      const auto known = times_alone.find(*call);
+      const auto known = times_alone.find({call->group, call->kind, call->bytes});
       if (known != times_alone.end()) end += known->second;
     }
     ends.push_back(end);
     if (program.lane(task) != Lane::unordered) stream_ends[task.stream.index()] = end;
-    if (is_of(task, Phase::forward) || is_of(task, Phase::backward)) compute = std::max(compute, end);
+    if (is_kernel_of_pass(task)) compute = std::max(compute, end);
   }
   return compute;
 }
@@ -103,8 +106,7 @@ BusyTimes busy_times(const Program& program, int planned, int micro_batches, con
     const auto times = is_like_others ? (micro_batches - 2.0) / (planned - 2.0) : 1;
     for (auto i = pass.first; i < pass.end; ++i) {
       const auto& task = program.tasks[i];
-      if (is_of(task, Phase::forward) || is_of(task, Phase::backward))
-        sum.kernels += std::get<Kernel>(task.work).work * times;
+      if (is_kernel_of_pass(task)) sum.kernels += std::get<Kernel>(task.work).work * times;
     }
     sum.passes += time_of_pass(program, pass, times_alone) * times;
   }
@@ -147,9 +149,8 @@ std::vector<TimesAlone> times_alone_of(const Workload& workload, const Scenario&
         const auto group = actor.groups[slot.index];
         if (workload.groups[group.index()].purpose == Purpose::pipeline) continue;
         for (const auto& [kind, bytes] : calls)
-          for (const bool beside : {false, true})
-            by_program[program][{kind, bytes, slot, beside}] =
-                time_alone(communicators.of(group).lower(kind, bytes), scenario.platform);
+          by_program[program][{slot, kind, bytes}] =
+              time_alone(communicators.of(group).lower(kind, bytes), scenario.platform);
       }
     }
   } catch (const ConfigError&) {
@@ -193,14 +194,14 @@ const RequirementEstimator::Passes& RequirementEstimator::passes_of(const Job& j
 
 Requirements RequirementEstimator::estimate(const Job& job) const {
   const auto& passes = costs_.at(key_of(job));
-  const auto& gpu = scenario_.platform.gpu_models.front();
   auto scenario = scenario_;
   scenario.job = job;
   scenario.job.accumulate = enough_micro_batches(job);
   const auto memory = memory_of_ranks(scenario, passes.at_full_clocks);
   const auto& most = *std::ranges::max_element(memory, {}, &MemoryUse::needed);
-  Requirements required{.needs = most.needed(), .surely_fits = surely_fits(scenario, most)};
-  if (!gpu.ideal && required.needs > gpu.memory) return required;
+  Requirements required{
+      .needs = most.needed(), .fits = fits(scenario, most), .surely_fits = surely_fits(scenario, most)};
+  if (!required.fits) return required;
   scenario.job.accumulate = planned_micro_batches(job);
   const auto workload = plan(scenario, passes.at_full_clocks);
   const std::span ranks{workload.programs.data(), workload.programs_of_ranks()};

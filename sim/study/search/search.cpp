@@ -130,11 +130,6 @@ void Search::try_groups(std::vector<BoundedGroup> groups) {
   }
 }
 
-bool Search::fits(Bytes needs) const {
-  const auto& gpu = written_.platform.gpu_models.front();
-  return gpu.ideal || needs <= gpu.memory;
-}
-
 void Search::try_group(const BoundedGroup& group, GroupAnswer& answer) const {
   struct Fitting {
     const Job* job;
@@ -146,7 +141,7 @@ void Search::try_group(const BoundedGroup& group, GroupAnswer& answer) const {
     const auto& [job, at_least] = candidates[i];
     if (!answer.best.may_be_found(at_least * (1 - error_of_quick_bound))) continue;
     const auto required = estimate_(job);
-    if (!fits(required.needs)) {
+    if (!required.fits) {
       answer.tried.unfit.push_back({.job = job, .memory = required.needs});
       answer.tried.do_not_fit = candidates.size() - i;
       break;

@@ -65,11 +65,12 @@ struct SearchOptions {
   std::function<bool()> is_stopped{};
 };
 
-/// Memory of a candidate, and a lower bound of its step time.
+/// Memory of a candidate, without NCCL's buffers, and a lower bound of its step time.
 struct Requirements {
-  Bytes needs{};             ///< without NCCL's buffers
-  bool surely_fits = false;  ///< without NCCL's buffers
-  Seconds at_least{};
+  Bytes needs{};
+  bool fits = false;
+  bool surely_fits = false;
+  Seconds at_least{};  ///< only if it fits
 };
 
 /// A job that may be tried.
@@ -164,7 +165,6 @@ class Search {
   void try_group(const BoundedGroup& group, GroupAnswer& answer) const;
   void try_candidate(const Job& job, bool may_surely_fit, GroupAnswer& answer) const;
   void take(GroupAnswer answer);
-  bool fits(Bytes needs) const;
 
   const Scenario& written_;
   const SearchEffort& effort_;
