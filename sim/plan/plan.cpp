@@ -149,7 +149,8 @@ StagedModel staged_model(const Scenario& scenario, const ComputeCosts& costs) {
   auto model = scenario.model;
   if (!costs.of_rank.empty()) model.layers = costs.of_rank;
   auto pipeline = pipeline_of(scenario.job.layout);
-  return {with_tied_copies(std::move(model), pipeline), std::move(pipeline)};
+  model = with_tied_copies(std::move(model), pipeline);
+  return {std::move(model), std::move(pipeline)};
 }
 
 /// By stage: size of the output of its last layer.
