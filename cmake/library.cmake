@@ -26,3 +26,16 @@ function(gradway_library name)
     target_compile_options(gradway_${name} PRIVATE ${quick_to_compile})
   endif()
 endfunction()
+
+# A shared library of SOURCES that the program loads when it needs it (see sim/base/module.hpp), and USER builds along.
+function(gradway_module name)
+  cmake_parse_arguments(ARG "" "USER" "SOURCES;DEPENDS" ${ARGN})
+  add_library(gradway_${name} MODULE ${ARG_SOURCES})
+  target_include_directories(gradway_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(gradway_${name} PRIVATE ${ARG_DEPENDS})
+  target_compile_options(gradway_${name} PRIVATE ${quick_to_compile} ${rare_collections})
+  set_target_properties(gradway_${name} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR} CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  add_dependencies(${ARG_USER} gradway_${name})
+  install(TARGETS gradway_${name} DESTINATION lib/gradway)
+endfunction()

@@ -11,7 +11,6 @@ add_custom_command(TARGET gradway POST_BUILD
   COMMAND gradway completion fish > ${written}/gradway.fish VERBATIM)
 
 install(TARGETS gradway DESTINATION bin)
-install(TARGETS gradway_http gradway_simgrid DESTINATION lib/gradway)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/models ${PROJECT_SOURCE_DIR}/platforms ${PROJECT_SOURCE_DIR}/scenarios
   DESTINATION share/gradway FILES_MATCHING PATTERN "*.yaml")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/calibration/results DESTINATION share/gradway/calibration FILES_MATCHING PATTERN "*.yaml")

@@ -39,7 +39,7 @@ def build_wheel(wheel_directory: str, config_settings: dict | None = None, metad
     if not build:
         build = ROOT / "build/release"
         say("cmake", "--preset", "release", "-S", str(ROOT))
-        say("cmake", "--build", str(build), "--target", "gradway", "gradway_http", "gradway_simgrid")
+        say("cmake", "--build", str(build), "--target", "gradway")
     info = f"gradway-{version}.dist-info"
     metadata = (f"Metadata-Version: 2.1\nName: gradway\nVersion: {version}\nSummary: simulator of distributed training steps\n"
                 "License: Apache-2.0\nRequires-Python: >=3.10\n")
@@ -50,7 +50,7 @@ def build_wheel(wheel_directory: str, config_settings: dict | None = None, metad
             for path in sorted(path for path in package.rglob("*") if "__pycache__" not in path.parts):
                 if path.is_file():
                     wheel.add(f"gradway/{path.relative_to(package).as_posix()}", path)
-            libraries = libraries_of([Path(folder) / "bin/gradway", Path(folder) / "lib/gradway/libgradway_http.so"])
+            libraries = libraries_of([Path(folder) / "bin/gradway", *(Path(folder) / f"lib/gradway/libgradway_{module}.so" for module in ("http", "tar"))])
             for path in libraries:
                 wheel.add(f"gradway/_program/lib/gradway/{path.name}", path)
             for package, path in licences_of(libraries).items():

@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/ui/http.hpp"
 
-#include <dlfcn.h>
-
 #include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
-#include "sim/base/module.hpp"
 
 namespace gradway::cli {
 
 std::unique_ptr<HttpServer> open_http_server(HttpSite site) {
-  void* const function = module_function(http_module, http_function);
-  if (function == nullptr)
-    throw SimulationError{
-        fmt::format("the server of 'gradway ui' cannot be loaded: {}\n"
-                    "  hint: '{}' must be where the build or 'cmake --install' put it, and "
-                    "libcpp-httplib must be installed",
-                    ::dlerror(), http_module)};
+  void* const function = function_of(http_module);
   const int port = site.port;
   errno = 0;
   std::unique_ptr<HttpServer> server{reinterpret_cast<OpenHttpServer*>(function)(std::move(site))};

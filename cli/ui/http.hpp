@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/base/module.hpp"
+
 namespace gradway::cli {
 
 /// What a client asks for.
@@ -55,12 +57,13 @@ class HttpServer {
   virtual void stop() = 0;
 };
 
-/// The only function of the module: a server that has taken its port, or null with the reason in `errno`.
+/// The function of the module: a server that has taken its port, or null with the reason in `errno`.
 using OpenHttpServer = HttpServer*(HttpSite site);
 
-/// The file of the module, and the name of that function in it.
-inline constexpr auto http_module = "libgradway_http.so";
-inline constexpr auto http_function = "gradway_open_http_server";
+inline constexpr LoadableModule http_module{.file = "libgradway_http.so",
+                                            .function = "gradway_open_http_server",
+                                            .purpose = "the server of 'gradway ui'",
+                                            .library = "libcpp-httplib"};
 
 /// @throws ConfigError if the port cannot be taken, SimulationError if the module cannot be loaded
 std::unique_ptr<HttpServer> open_http_server(HttpSite site);

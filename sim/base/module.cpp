@@ -3,12 +3,21 @@
 
 #include <dlfcn.h>
 
+#include <fmt/format.h>
+
+#include "sim/base/problem.hpp"
+
 namespace gradway {
 
-void* module_function(const char* file, const char* function) {
+void* function_of(const LoadableModule& module) {
   // Loading a file again gives the same handle.
-  void* const module = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  return module == nullptr ? nullptr : ::dlsym(module, function);
+  void* const handle = ::dlopen(module.file, RTLD_NOW | RTLD_LOCAL);
+  void* const function = handle == nullptr ? nullptr : ::dlsym(handle, module.function);
+  if (function != nullptr) return function;
+  throw SimulationError{fmt::format(
+      "{} cannot be loaded: {}\n"
+      "  hint: '{}' must be where the build or 'cmake --install' put it, and {} must be installed{}",
+      module.purpose, ::dlerror(), module.file, module.library, module.alternative)};
 }
 
 }  // namespace gradway

@@ -3,10 +3,18 @@
 
 namespace gradway {
 
-/// A function of a module: a shared library that is loaded by the first call, because the libraries that it
-/// brings along take longer to load than the rest of the program. It is never unloaded.
-/// @param file found by the program's RUNPATH if it has no folder
-/// @return null if the module cannot be loaded or lacks the function; `dlerror()` then says why
-void* module_function(const char* file, const char* function);
+/// A shared library with one function, which the program loads when it first calls that, because the
+/// libraries that it brings along take longer to load than the rest of the program. It is never unloaded. No
+/// exceptions cross its border, as program and module each have their own copy of the types.
+struct LoadableModule {
+  const char* file;              ///< found by the program's RUNPATH if it has no folder
+  const char* function;          ///< its name in the file
+  const char* purpose;           ///< in messages, such as "the engine 'simgrid'"
+  const char* library;           ///< must be installed for it
+  const char* alternative = "";  ///< end of the hint, such as "; '--engine fluid' needs neither"
+};
+
+/// The function of a module. @return not null @throws SimulationError if the module cannot be loaded
+void* function_of(const LoadableModule& module);
 
 }  // namespace gradway

@@ -26,11 +26,12 @@ World installed(const TemporaryFolder& prefix, bool with_module) {
 
 }  // namespace
 
-TEST_CASE("the program starts without the libraries of SimGrid", "[cli][start]") {
+TEST_CASE("the program starts without the libraries of its modules", "[cli][start]") {
   // The loader lists what it would load, and runs nothing.
   const auto listed = run_gradway({"--version"}, {.environment = {"LD_TRACE_LOADED_OBJECTS=1"}});
   REQUIRE_THAT(listed.output, Contains("libc.so"));
-  CHECK_THAT(listed.output, !Contains("simgrid") && !Contains("libns3"));
+  CHECK_THAT(listed.output,
+             !Contains("simgrid") && !Contains("libns3") && !Contains("archive") && !Contains("ssl"));
 }
 
 TEST_CASE("variables of ns-3, which SimGrid brings along, do nothing", "[cli][start]") {
@@ -45,14 +46,16 @@ TEST_CASE("variables of ns-3, which SimGrid brings along, do nothing", "[cli][st
   CHECK(with.output == without.output);
 }
 
-TEST_CASE("an installed program finds its module and its data", "[cli][start]") {
+TEST_CASE("an installed program finds its modules and its data", "[cli][start]") {
   const TemporaryFolder prefix;
+  prefix.write("a.tar", "no tar file");
   const auto world = installed(prefix, true);
   const auto here = run_gradway({"run", "article/g6e", "--engine", "simgrid"});
   const auto there = run_gradway({"run", "article/g6e", "--engine", "simgrid"}, world);
   CHECK(there.status == 0);
   CHECK(there.errors.empty());
   CHECK(there.output == here.output);
+  CHECK_THAT(run_gradway({"import", "dataset", "a.tar"}, world).errors, Contains("this is not a tar file"));
   CHECK(run_gradway({"--version"}, world).output == run_gradway({"--version"}).output);
   CHECK(run_gradway({"list", "platforms"}, world).output == run_gradway({"list", "platforms"}).output);
 }

@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/engine/simgrid/simgrid_engine.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <cstring>
 #include <string>
 
 #include "sim/base/contract.hpp"
-#include "sim/base/module.hpp"
 #include "sim/base/problem.hpp"
+#include "sim/engine/simgrid/answer.hpp"
 #include "sim/engine/simgrid/child_process.hpp"
 
 namespace gradway {
 
 namespace {
-
-[[noreturn]] void refuse_load() {
-  throw SimulationError{
-      fmt::format("the engine 'simgrid' cannot be loaded: {}\n"
-                  "  hint: '{}' must be where the build or 'cmake --install' put it, and libsimgrid must be "
-                  "installed; '--engine fluid' needs neither and gives the same times to 1e-9",
-                  ::dlerror(), simgrid_module)};
-}
 
 std::vector<Seconds> unpack(const char* bytes, std::size_t count) {
   std::vector<Seconds> dates(count);
@@ -38,14 +29,8 @@ std::vector<Seconds> unpack(const char* bytes, std::size_t count) {
 
 }  // namespace
 
-AnswerFromSimgrid* load_simgrid(const char* file) {
-  void* const function = module_function(file, simgrid_function);
-  if (function == nullptr) refuse_load();
-  return reinterpret_cast<AnswerFromSimgrid*>(function);
-}
-
 Timeline SimgridEngine::run(const Platform& platform, const OpGraph& graph) const {
-  auto* const answer = load_simgrid();
+  auto* const answer = reinterpret_cast<AnswerFromSimgrid*>(function_of(simgrid_module));
   const auto work = [&] {
     std::string result;
     answer(platform, graph, result);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "sim/engine/engine.hpp"
-#include "sim/engine/simgrid/answer.hpp"
 
 namespace gradway {
 
@@ -19,11 +18,5 @@ class SimgridEngine final : public Engine {
  private:
   Seconds timeout_;
 };
-
-/// The function of the module that contains SimGrid. The module is loaded by the first call, because SimGrid
-/// and its 13 libraries take ten times as long to load as everything else at start.
-/// @param file found by the program's RUNPATH if it has no folder
-/// @throws SimulationError if the module cannot be loaded
-AnswerFromSimgrid* load_simgrid(const char* file = simgrid_module);
 
 }  // namespace gradway
