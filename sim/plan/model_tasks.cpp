@@ -154,8 +154,8 @@ class LayerTasks {
     task.phase = Phase::communication;
     const auto exchange =
         phase == Phase::forward ? expert_cpu.exchange_forward : expert_cpu.exchange_backward;
-    task.launch =
-        is_eager_ && sent.over == RankGroup::expert ? costs_.operation * exchange : ddp_cpu.all_reduce;
+    task.launch = is_eager_ && sent.over == RankGroup::expert ? costs_.operation * exchange
+                                                              : ddp_cpu.all_reduce * costs_.slower_host;
     task.layer = static_cast<std::int32_t>(layer);
     tasks.push_back({.task = std::move(task), .block = block_of(layer), .over = sent.over});
   }

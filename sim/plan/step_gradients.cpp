@@ -69,10 +69,11 @@ void StepGradients::reduce_replicated() {
   const auto ready = tasks_.wait("gradients of norms", Phase::communication, {});
   std::vector<TaskId> reduced;
   for (const auto size : sizes) {
-    reduced.push_back(tasks_.call(
-        {CollectiveKind::all_reduce, size, part_->slots[of_tensor]}, passes_.stream(RankGroup::tensor),
-        "all-reduce of gradients of norms",
-        tasks_.cpu(at_once ? ddp_cpu.all_reduce : costs_.operation * dtensor_cpu.redistribution), ready));
+    reduced.push_back(tasks_.call({CollectiveKind::all_reduce, size, part_->slots[of_tensor]},
+                                  passes_.stream(RankGroup::tensor), "all-reduce of gradients of norms",
+                                  tasks_.cpu(ddp_cpu.all_reduce) +
+                                      (at_once ? Seconds{} : costs_.operation * dtensor_cpu.redistribution),
+                                  ready));
   }
   const auto done = tasks_.wait("gradients of norms are reduced", Phase::communication, {});
   tasks_[done].after = std::move(reduced);

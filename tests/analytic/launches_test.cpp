@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cost of launches on different hosts, and of CUDA graphs in their place.
 #include <algorithm>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include "sim/compute/compute_costs.hpp"
 #include "sim/config/config.hpp"
 #include "sim/cost/framework_cost.hpp"
+#include "sim/plan/plan.hpp"
 #include "sim/run/simulate.hpp"
 #include "sim/workload/launch_times.hpp"
 #include "tests/support/builders.hpp"
@@ -180,4 +183,30 @@ TEST_CASE("launches, hooks and the optimizer follow the launch cost of the platf
     CHECK(issue_ms(scenario) == Approx(usual / 2));
     CHECK(launches_of(scenario) == cost(eager_operation / 2) + ", by the file of the platform dgx-h100");
   }
+}
+
+TEST_CASE("DTensor and exchanges of experts follow the time per operation, not its square", "[host]") {
+  const auto [name, set] = GENERATE(table<std::string, std::vector<Override>>({
+      {"h200-2x/parallel-gpt_1b3", {}},
+      {"h200-2x/parallel-gpt_1b3", {{"parallel.sequence", "true"}}},
+      {"h200-2x/moe", {}},
+  }));
+  CAPTURE(name);
+  auto scenario = load_scenario(name, set, {{GRADWAY_SOURCE_DIR}});
+  const auto launches = [&] {
+    std::vector<Seconds> of_tasks;
+    for (const auto& task : plan(scenario, compute_costs(scenario)).first_program().tasks)
+      of_tasks.push_back(task.launch);
+    return of_tasks;
+  };
+  scenario.platform.eager_operation = 20_us;
+  const auto fast = launches();
+  scenario.platform.eager_operation = 40_us;
+  const auto slow = launches();
+  REQUIRE(slow.size() == fast.size());
+  const auto total = [](const std::vector<Seconds>& times) {
+    return std::accumulate(times.begin(), times.end(), Seconds{});
+  };
+  CHECK(total(slow) / total(fast) == Approx(2).epsilon(0.001));
+  for (std::size_t i = 0; i < slow.size(); ++i) CHECK(slow[i] <= fast[i] * (2 + 1e-9));
 }
