@@ -38,33 +38,23 @@ struct Share {
   }
 };
 
-struct OptimizerHook {
-  Optimizer optimizer;
-
-  std::optional<HookCost> operator()(const NoExchange&) const { return std::nullopt; }
-  std::optional<HookCost> operator()(const OneCollective&) const { return std::nullopt; }
-  std::optional<HookCost> operator()(const Ddp&) const { return std::nullopt; }
-  std::optional<HookCost> operator()(const Fsdp& fsdp) const {
-    if (fsdp.megatron_fsdp) return std::nullopt;  // Megatron's optimizer steps flat buffers
-    switch (optimizer) {
-      case Optimizer::sgd:
-        return sharded_optimizer_cpu.sgd;
-      case Optimizer::adamw:
-        return sharded_optimizer_cpu.adamw;
-      case Optimizer::adamw_fused:
-        return sharded_optimizer_cpu.adamw_fused;
-      default:
-        break;
-    }
-    // Not timed on sharded tensors. The ratio to adamw is assumed to be that of plain tensors.
-    auto cost = sharded_optimizer_cpu.adamw;
-    cost.each *= cost_of(optimizer).launch / cost_of(Optimizer::adamw).launch;
-    return cost;
+/// Of tensors that are sharded or shared as PyTorch's DTensors.
+HookCost step_of_dtensors(Optimizer optimizer) {
+  switch (optimizer) {
+    case Optimizer::sgd:
+      return sharded_optimizer_cpu.sgd;
+    case Optimizer::adamw:
+      return sharded_optimizer_cpu.adamw;
+    case Optimizer::adamw_fused:
+      return sharded_optimizer_cpu.adamw_fused;
+    default:
+      break;
   }
-  std::optional<HookCost> operator()(const Fsdp1&) const { return sharded_optimizer_cpu.flat; }
-  std::optional<HookCost> operator()(const Zero&) const { return std::nullopt; }
-  std::optional<HookCost> operator()(const DistributedOptimizer&) const { return std::nullopt; }
-};
+  // Not timed on sharded tensors. The ratio to adamw is assumed to be that of plain tensors.
+  auto cost = sharded_optimizer_cpu.adamw;
+  cost.each *= cost_of(optimizer).launch / cost_of(Optimizer::adamw).launch;
+  return cost;
+}
 
 }  // namespace
 
@@ -106,7 +96,12 @@ double state_bytes(const RankScenario& scenario) {
 }
 
 std::optional<HookCost> optimizer_hook(const Job& job) {
-  return std::visit(OptimizerHook{job.optimizer}, job.strategy);
+  const auto* fsdp = std::get_if<Fsdp>(&job.strategy);
+  if (fsdp && fsdp->megatron_fsdp) return std::nullopt;  // Megatron's optimizer steps flat buffers
+  const bool is_shared = job.framework == Framework::pytorch && job.layout.tensor > 1;
+  if (fsdp || is_shared) return step_of_dtensors(job.optimizer);
+  if (std::holds_alternative<Fsdp1>(job.strategy)) return sharded_optimizer_cpu.flat;
+  return std::nullopt;
 }
 
 std::vector<std::vector<Bytes>> tensors_of_ranks(const Model& model, int ranks) {

@@ -23,7 +23,8 @@ double optimizer_share(const RankScenario& scenario);
 /// `job.state_dtype`, or those that a profile recorded if the strategy does not set formats.
 double state_bytes(const RankScenario& scenario);
 
-/// CPU time to issue the optimizer's step on the strategy's own kind of tensors; empty: on plain tensors.
+/// CPU time to issue the optimizer's step on flat tensors or DTensors, which FSDP2 and PyTorch's tensor
+/// parallelism have; empty: on plain tensors.
 std::optional<HookCost> optimizer_hook(const Job& job);
 
 /// By rank: sizes of the parameter tensors that it sends after its step under ZeroRedundancyOptimizer.

@@ -38,6 +38,7 @@ void PassTasks::add(ModelTask& model_task, bool for_good) {
 void PassTasks::send(Task task, RankGroup over) {
   std::get<Call>(task.work).group = part_->slots[static_cast<std::size_t>(over)];
   task.stream = streams_[static_cast<std::size_t>(over)];
+  if (tasks_.gpu().ideal) task.launch = {};
   if (computed_) task.after.push_back(*computed_);
   sent_.push_back(tasks_.add(std::move(task)));
 }
