@@ -161,6 +161,23 @@ TEST_CASE("the products of an operation belong to its matrix kernels", "[import]
   CHECK(launches[7].flops.value() == Approx(2 * each));
 }
 
+TEST_CASE("kernels of an operation that take no time share its work evenly", "[import][work]") {
+  const auto operation = signature("aten::mm", {{64, 32}, {32, 16}}, "float");
+  Trace trace;
+  trace.signatures = {operation};
+  const TracedOperation traced_operation;
+  std::vector<TracedActivity> activities(2);
+  for (auto& activity : activities) activity.name = trace.names.id("sgemm_tn");
+  std::vector<TracedLaunch> traced(2);
+  for (std::size_t i = 0; i < traced.size(); ++i) {
+    traced[i].activity = &activities[i];
+    traced[i].operation = &traced_operation;
+  }
+  std::vector<Launch> launches(2);
+  find_work(trace, traced, launches);
+  for (const auto& launch : launches) CHECK(launch.flops.value() == Approx(64. * 32 * 16));
+}
+
 TEST_CASE("the precision is that of most operations", "[import][work]") {
   auto step = small_step();
   CHECK(import_loop(step).profile.precision == Precision::fp32);

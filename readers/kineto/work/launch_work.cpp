@@ -96,9 +96,10 @@ class Group {
   void divide(const OperationWork& work, const std::vector<std::size_t>& among) {
     Seconds total{};
     for (const auto i : among) total += launches_[i].gpu;
-    const bool one_each = static_cast<int>(among.size()) == work.products;
+    // By time, but for kernels of one product each, and for those that the trace gives no time.
+    const bool is_even = static_cast<int>(among.size()) == work.products || total <= Seconds{};
     for (const auto i : among) {
-      const auto share = one_each ? 1.0 / static_cast<double>(among.size()) : launches_[i].gpu / total;
+      const auto share = is_even ? 1.0 / static_cast<double>(among.size()) : launches_[i].gpu / total;
       launches_[i].flops = work.flops * share;
       launches_[i].bytes = work.bytes * share;
     }
