@@ -15,6 +15,7 @@ namespace {
 
 struct Share {
   const Model& model;
+  std::optional<bool> of_experts;  ///< the parameters that count; empty: all
   double ranks;
 
   double operator()(const NoExchange&) const { return 1; }
@@ -31,10 +32,11 @@ struct Share {
   }
 
   double of_largest_owner(int owners) const {
+    const auto owned = of_experts ? with_parameters(model, *of_experts) : model;
     Bytes most{};
-    for (const auto& tensors : tensors_of_ranks(model, owners))
+    for (const auto& tensors : tensors_of_ranks(owned, owners))
       most = std::max(most, std::accumulate(tensors.begin(), tensors.end(), Bytes{}));
-    return most.value() / (fp32_bytes * static_cast<double>(model.parameter_count()));
+    return most.value() / (fp32_bytes * static_cast<double>(owned.parameter_count()));
   }
 };
 
@@ -70,22 +72,22 @@ Model with_parameters(const Model& model, bool of_experts) {
 }
 
 double optimizer_share(const RankScenario& scenario) {
-  const auto share_for = [&](const Model& model, int ranks) {
-    return std::visit(Share{model, static_cast<double>(ranks)}, scenario.job.strategy);
+  const auto& model = scenario.model;
+  const auto share_for = [&](std::optional<bool> of_experts, int ranks) {
+    return std::visit(Share{model, of_experts, static_cast<double>(ranks)}, scenario.job.strategy);
   };
-  const auto is_of_experts = [](const Layer& layer) { return layer.is_of_experts; };
-  const auto& layers = scenario.model.layers;
-  const auto experts = std::ranges::count_if(layers, is_of_experts);
-  const bool has_both_kinds = experts > 0 && splits_experts(scenario.job, scenario.model);
-  const auto parameters = static_cast<double>(scenario.model.parameter_count());
-  if (!has_both_kinds || parameters == 0) return share_for(scenario.model, scenario.data_parallel());
-  const auto expert_part = with_parameters(scenario.model, true);
-  const auto dense_part = with_parameters(scenario.model, false);
-  const auto share = static_cast<double>(expert_part.parameter_count()) / parameters;
+  double parameters = 0, expert_parameters = 0;
+  for (const auto& layer : model.layers) {
+    parameters += static_cast<double>(layer.parameter_count());
+    if (layer.is_of_experts) expert_parameters += static_cast<double>(layer.parameter_count());
+  }
   // A model whose parameters are all of one kind already has the ranks of that kind.
-  if (share == 0 || share == 1) return share_for(scenario.model, scenario.data_parallel());
-  return share * share_for(expert_part, scenario.job.expert_replicas()) +
-         (1 - share) * share_for(dense_part, scenario.job.replicas());
+  const bool has_both_kinds = expert_parameters > 0 && expert_parameters < parameters;
+  if (!has_both_kinds || !splits_experts(scenario.job, model))
+    return share_for(std::nullopt, scenario.data_parallel());
+  const auto share = expert_parameters / parameters;
+  return share * share_for(true, scenario.job.expert_replicas()) +
+         (1 - share) * share_for(false, scenario.job.replicas());
 }
 
 double state_bytes(const RankScenario& scenario) {
