@@ -245,7 +245,7 @@ class Setting:
     """Settings tried by a search."""
 
     set: dict[str, Any]  #: for the argument `set` of `run`
-    fits: bool
+    fits: bool | None  #: into the GPU's memory; None if it may not fit
     cannot_run: str | None  #: why
     step_time_s: float | None
     interval_s: tuple[float, float]
@@ -253,6 +253,7 @@ class Setting:
     exposed_communication_s: float | None
     collectives: int | None  #: per step
     memory_needed_bytes: float
+    memory_verdict: str  #: fits, tight, may not fit or does not fit
     cost_usd_per_million_samples: float | None
 
 

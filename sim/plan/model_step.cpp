@@ -98,7 +98,8 @@ class StepBuilder {
       capture_step(program_, has_megatron_modules(job) ? before_optimizer : tasks_.size(), rank, costs_);
     program_.samples =
         static_cast<double>(job.batch_per_gpu) * job.accumulate / job.layout.model_parallel_ranks();
-    const auto passes = part_ ? memory_of_passes(costs_.memory, part_->part, turns) : costs_.memory;
+    const auto passes =
+        part_ ? memory_of_passes(costs_.memory, part_->part, turns, job.framework) : costs_.memory;
     program_.memory = memory_use(rank, passes, sync_);
     if (memory) *memory = memory_over_step(rank, passes, sync_);
     program_.units = sync_.take_units();

@@ -270,7 +270,7 @@ std::vector<MemoryUse> memory_of_ranks(const Scenario& scenario, const ComputeCo
     const auto part = staged.part_of(rank);
     const RankScenario of_rank{scenario, part.model};
     const auto turns = passes_of_rank(pipeline, rank, job.accumulate);
-    of_programs.push_back(memory_use(of_rank, memory_of_passes(costs.memory, part, turns),
+    of_programs.push_back(memory_use(of_rank, memory_of_passes(costs.memory, part, turns, job.framework),
                                      *make_stage_sync(of_rank, staged.model(), part.layers)));
   }
   return of_programs;

@@ -2,16 +2,29 @@
 #include "sim/workload/step_memory.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace gradway {
+namespace {
+
+std::vector<double> running_sums(const std::vector<double>& changes) {
+  std::vector<double> sums(changes.size() - 1);
+  std::partial_sum(changes.begin(), changes.end() - 1, sums.begin());
+  return sums;
+}
+
+}  // namespace
 
 MemoryTimeline::MemoryTimeline(std::int32_t nodes)
-    : nodes_{nodes}, change_(2 * static_cast<std::size_t>(nodes) + 1, 0) {}
+    : nodes_{nodes}, change_(2 * static_cast<std::size_t>(nodes) + 1, 0), change_held_on_{change_} {}
 
 void MemoryTimeline::hold(std::int32_t from, std::int32_t until, double bytes) {
-  change_[static_cast<std::size_t>(std::max(from, 0))] += bytes;
-  change_[static_cast<std::size_t>(until) + 1] -= bytes;
-  if (from < nodes_ && until >= nodes_) after_forward_ += bytes;
+  const auto first = static_cast<std::size_t>(std::max(from, 0));
+  const auto last = static_cast<std::size_t>(until);
+  change_[first] += bytes;
+  change_[last + 1] -= bytes;
+  change_held_on_[first] += bytes;
+  change_held_on_[std::max(first, last)] -= bytes;
 }
 
 void MemoryTimeline::pass(std::int32_t node, double forward, double backward) {
@@ -20,11 +33,11 @@ void MemoryTimeline::pass(std::int32_t node, double forward, double backward) {
 }
 
 std::vector<double> MemoryTimeline::sums() const {
-  std::vector<double> sums;
-  sums.reserve(change_.size() - 1);
-  double held = 0;
-  for (std::size_t i = 0; i + 1 < change_.size(); ++i) sums.push_back(held += change_[i]);
-  return sums;
+  return running_sums(change_);
+}
+
+std::vector<double> MemoryTimeline::held_on() const {
+  return running_sums(change_held_on_);
 }
 
 }  // namespace gradway

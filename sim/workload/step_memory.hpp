@@ -18,9 +18,12 @@ struct StepMemory {
   std::size_t forward = 0;           ///< number of moments of the forward pass
   std::vector<std::int32_t> layers;  ///< by moment: its layer; empty: unknown
   std::vector<Bytes> lasting;        ///< by layer: memory that exists during all micro-batches
-  Bytes after_forward{};             ///< memory that the forward pass keeps for the backward pass
-  std::vector<Bytes> offloaded;      ///< by block: what waits in host memory; empty: nothing does
-  std::vector<Bytes> evaluated;      ///< activations by moment of a forward pass without gradients
+  /// By moment of the forward pass: what is held for the backward pass once it is over, without the tensors
+  /// that it passes on.
+  std::vector<Bytes> kept;
+  std::vector<Bytes> passed_on;  ///< by moment of the forward pass: tensors that later ones read
+  std::vector<Bytes> offloaded;  ///< by block: what waits in host memory; empty: nothing does
+  std::vector<Bytes> evaluated;  ///< activations by moment of a forward pass without gradients
 };
 
 /// Memory over the moments of a step: node n runs at moment n, its backward pass at 2 nodes - 1 - n.
@@ -36,13 +39,13 @@ class MemoryTimeline {
   void pass(std::int32_t node, double forward, double backward);
   /// Bytes by moment.
   std::vector<double> sums() const;
-  /// Bytes that are held from the forward into the backward pass.
-  double after_forward() const { return after_forward_; }
+  /// Bytes by moment that the next one holds, too.
+  std::vector<double> held_on() const;
 
  private:
   std::int32_t nodes_;
   std::vector<double> change_;
-  double after_forward_ = 0;
+  std::vector<double> change_held_on_;
 };
 
 }  // namespace gradway

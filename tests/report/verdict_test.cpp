@@ -9,6 +9,8 @@
 #include "sim/compute/memory_range.hpp"
 #include "sim/report/format/scenario_json.hpp"
 #include "sim/report/page/run_document.hpp"
+#include "sim/report/points/sweep.hpp"
+#include "sim/report/run/explain.hpp"
 #include "sim/report/run/json.hpp"
 #include "sim/report/run/terminal.hpp"
 #include "tests/report/made_up_run.hpp"
@@ -40,4 +42,14 @@ TEST_CASE("text, report and page have the same verdict on memory", "[report][mem
   std::ostringstream text;
   report::write_text(text, run, report::Style{}, report::Detail::brief);
   CHECK(text.str().find(verdict + ": ") != std::string::npos);
+  CHECK(report::json_document(Explanation{.run = run}, "1").json()["memory_verdict"] == verdict);
+  CHECK(report::json_document(Explanation{.run = run}, "1").json()["fits"] == fits);
+
+  auto point = report::read_point(report::point_of(run, "1", true).report);
+  REQUIRE(point);
+  point->values = {"8"};
+  CHECK(name_of(point->answer.verdict) == verdict);
+  std::ostringstream table;
+  report::write_table(table, {"made up", {{"job.gpus", {"8"}}}, {*point}}, report::Style{});
+  CHECK((table.str().find(verdict) != std::string::npos) == (verdict != "fits"));
 }

@@ -357,3 +357,73 @@ TEST_CASE("deterministic algorithms give cuBLAS the workspaces of Hopper on olde
   CHECK(workspace("dgx-a100", "true") == 2 * 32_MiB);
   CHECK(workspace("dgx-h100", "true") == workspace("dgx-h100", "false"));
 }
+
+TEST_CASE("Transformer Engine has workspaces of its own, one more for each stream of experts", "[memory]") {
+  const auto workspace = [](const char* platform, const char* model) {
+    return memory_of(gpt("{kind: distributed_optimizer}", {{"platform", platform},
+                                                           {"model", model},
+                                                           {"job.gpus", "8"},
+                                                           {"job.framework", "megatron"}}))
+        .workspace;
+  };
+  CHECK(workspace("dgx-h100", "gpt_1b3") == (2 + 1) * 32_MiB);
+  CHECK(workspace("dgx-a100", "gpt_1b3") == 2 * 8320_KiB + 4_MiB);
+  CHECK(workspace("dgx-h100", "mixtral_8x7b") == (2 + 1 + 4) * 32_MiB);
+}
+
+TEST_CASE("the moments of a step have what hooks, AdamW and micro-batches add", "[memory]") {
+  const auto moments = [](const std::string& strategy, Sets more = {}) {
+    const auto scenario = gpt(strategy, std::move(more));
+    return memory_over_step(scenario, compute_costs(scenario)).front();
+  };
+  const double parameters = parameters_of(gpt("{kind: ddp}"));
+  const auto hook = moments("{kind: ddp, comm_hook: bf16}");
+  CHECK(hook[hook.size() - 2].use.comm_hook == Bytes{2 * parameters});  // the end of the backward pass
+  CHECK(hook.back().use.comm_hook == 0_B);
+  const auto power = moments("{kind: ddp, comm_hook: powersgd, powersgd_rank: 4}");
+  CHECK(power.front().use.comm_hook > Bytes{4 * parameters});  // errors of all matrices
+  // Square roots of the second moments.
+  CHECK(moments("{kind: ddp}", {{"optimizer", "adamw"}}).back().use.optimizer_state ==
+        Bytes{12 * parameters});
+  CHECK(moments("{kind: ddp}").back().use.optimizer_state == Bytes{8 * parameters});
+  // The second micro-batch meets the gradients of the first, which DDP keeps beside its buckets.
+  CHECK(moments("{kind: ddp}").front().use.gradients == 0_B);
+  CHECK(moments("{kind: ddp}", {{"job.accumulate", "2"}}).front().use.gradients == Bytes{4 * parameters});
+  const auto view = moments("{kind: ddp, gradient_as_bucket_view: true}", {{"job.accumulate", "2"}});
+  CHECK(view.front().use.gradients == 0_B);
+  CHECK(view.front().use.buckets == Bytes{4 * parameters});
+}
+
+TEST_CASE("strategies hold the buckets and the parameters that their settings say", "[memory]") {
+  const double parameters = parameters_of(gpt("{kind: ddp}"));
+  const auto buckets = [](const std::string& strategy) { return memory_of(gpt(strategy)).buckets; };
+  CHECK(buckets("{kind: zero, stage: 2, overlap_comm: true, reduce_bucket_size: 1000000}") ==
+        2 * buckets("{kind: zero, stage: 2, overlap_comm: false, reduce_bucket_size: 1000000}"));
+  CHECK(buckets("{kind: distributed_optimizer}") == Bytes{4 * parameters});
+  const auto live = [](const char* most) {
+    return memory_of(gpt(std::string{"{kind: zero, stage: 3, "
+                                     "max_live_parameters: "} +
+                         most + "}"))
+        .gathered;
+  };
+  CHECK(live("200000000") - live("150000000") == Bytes{2 * 50e6});
+  const auto offloaded =
+      memory_of(gpt("{kind: zero, stage: 3, offload_optimizer: true, offload_param: true}"));
+  CHECK(offloaded.parameters == 0_B);
+  CHECK(offloaded.optimizer_state == 0_B);
+  CHECK(memory_of(gpt("{kind: zero, stage: 1, offload_optimizer: true}")).optimizer_state == 0_B);
+}
+
+TEST_CASE("the graph of a step keeps the peak of its passes for the optimizer's step", "[memory]") {
+  const auto last = [](const char* graphs) {
+    const auto scenario = gpt("{kind: none}", {{"job.gpus", "1"}, {"job.cuda_graphs", graphs}});
+    return memory_over_step(scenario, compute_costs(scenario)).front().back().use;
+  };
+  const auto eager = last("none");
+  const auto captured = last("step");
+  const auto peak = memory_of(gpt("{kind: none}", {{"job.gpus", "1"}}));
+  CHECK(eager.activations == 0_B);
+  CHECK(captured.activations + captured.gradients == peak.activations + peak.gradients);
+  CHECK(last("layers").activations > Bytes{4 * 24 * block});  // gradients that the graphs of blocks write
+  CHECK(peak.slack == 0.05 * peak.allocated());
+}

@@ -24,11 +24,12 @@ TEST_CASE("changes that make a job fit are sorted by step time and keep the samp
   const auto as_written = simulate(scenario, "fluid").measured.memory;
   CHECK(!fits(scenario, as_written));
   const auto changes = changes_to_fit(scenario, as_written.nccl, "fluid", 1);
-  REQUIRE(changes.size() == 3);
+  REQUIRE(changes.size() == 4);
   CHECK(std::ranges::is_sorted(changes, {}, &Counterfactual::step_time));
   CHECK(changes[0].set == Settings{{"job.batch_per_gpu", "2"}, {"job.accumulate", "8"}});
   CHECK(changes[1].set == Settings{{"job.recompute", "full"}});
   CHECK(changes[2].set == Settings{{"job.recompute", "full"}, {"job.recompute_offload", "true"}});
+  CHECK(changes[3].set == Settings{{"parallel.context", "8"}, {"job.accumulate", "8"}});
   for (const auto& change : changes) {
     auto changed = scenario;
     set_keys(changed, change.set);
@@ -63,6 +64,36 @@ TEST_CASE("two changes are combined if the step is shorter than with one that fi
              single.verdict > pair.verdict));
   }
   CHECK((pairs > 0 && pairs <= 3));
+}
+
+TEST_CASE("as many changes are combined as a job needs to fit, each once", "[study]") {
+  const auto scenario = load_scenario("finetune/llama3_8b",
+                                      {{"model", "llama3_70b"},
+                                       {"platform", "aws-g6e.xlarge"},
+                                       {"job.batch_per_gpu", "8"},
+                                       {"job.finetune", "qlora"},
+                                       {"job.recompute", "none"}},
+                                      DataPath{{GRADWAY_SOURCE_DIR}});
+  const auto changes = changes_to_fit(scenario, 0_B, "fluid", 1);
+  REQUIRE(changes.size() == 1);
+  CHECK(changes[0].set == Settings{{"job.recompute", "full"},
+                                   {"job.recompute_offload", "true"},
+                                   {"job.loss_chunk", "256"},
+                                   {"job.batch_per_gpu", "1"},
+                                   {"job.accumulate", "8"}});
+  CHECK(changes[0].verdict == MemoryVerdict::tight);
+}
+
+TEST_CASE("sequence parallelism is among what makes a job of Megatron fit", "[study]") {
+  auto scenario =
+      load_scenario("layouts/llama3_70b", {{"parallel.sequence", "false"}, {"job.recompute", "full"}},
+                    DataPath{{GRADWAY_SOURCE_DIR}});
+  const auto memory = simulate(scenario, "fluid").measured.memory;
+  scenario.platform.gpu_models.front().memory = memory.needed() - 1_GB;
+  const auto changes = changes_to_fit(scenario, memory.nccl, "fluid", 1);
+  const auto sequence = std::ranges::find(changes, "sequence_parallel", &Counterfactual::name);
+  REQUIRE(sequence != changes.end());
+  CHECK(sequence->needs < memory.needed() - 1_GB);
 }
 
 TEST_CASE("changes that a job cannot have are left out", "[study]") {

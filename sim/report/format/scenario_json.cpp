@@ -156,9 +156,14 @@ nlohmann::ordered_json strategy_json(const Strategy& strategy) {
   return json;
 }
 
-nlohmann::ordered_json fits_json(MemoryVerdict verdict, bool is_known) {
+nlohmann::ordered_json memory_verdict_json(MemoryVerdict verdict, bool is_known) {
   const bool is_sure = is_known || verdict == MemoryVerdict::does_not_fit;
-  if (verdict == MemoryVerdict::may_not_fit || !is_sure) return nullptr;
+  return is_sure ? Json(name_of(verdict)) : Json(nullptr);
+}
+
+nlohmann::ordered_json fits_json(MemoryVerdict verdict, bool is_known) {
+  if (verdict == MemoryVerdict::may_not_fit || memory_verdict_json(verdict, is_known).is_null())
+    return nullptr;
   return verdict != MemoryVerdict::does_not_fit;
 }
 

@@ -15,8 +15,10 @@ namespace gradway::report {
 /// The keys of a scenario file, defaults included. The result can be run again.
 nlohmann::ordered_json scenario_json(const Scenario& scenario);
 
-/// Whether a job fits into the memory of its GPUs: null if it may not.
+/// The verdict on a job's memory, in words, and whether the job fits: null if it may not, or if that is
+/// unknown.
 /// @param is_known whether all activations are; else only that a job does not fit is certain
+nlohmann::ordered_json memory_verdict_json(MemoryVerdict verdict, bool is_known = true);
 nlohmann::ordered_json fits_json(MemoryVerdict verdict, bool is_known = true);
 
 /// The group `input` of a scenario file. Inline datasets and storage are given in full, others by name.

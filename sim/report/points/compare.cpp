@@ -146,7 +146,8 @@ JsonDocument json_document(const PlatformComparison& compared, std::string_view 
   Json left_out = Json::array();
   for (const auto& omitted : compared.left_out) {
     Json json{{"platform", omitted.platform}, {"gpus", omitted.gpus}, {"reason", omitted.reason}};
-    if (omitted.does_not_fit) json["fits"] = false;
+    if (omitted.does_not_fit)
+      json.update({{"fits", false}, {"memory_verdict", name_of(MemoryVerdict::does_not_fit)}});
     if (omitted.training) json["training"] = training_json(*omitted.training);
     left_out.push_back(std::move(json));
   }
@@ -252,6 +253,9 @@ std::vector<Table::Cell> cells_of(const PlatformComparison& compared, std::size_
   }
   cells.push_back({"speed", mark_of(speed, index, "fastest")});
   cells.push_back({"cost", mark_of(cost, index, "cheapest")});
+  const auto fits_surely = [](const Answer& answer) { return answer.verdict == MemoryVerdict::fits; };
+  if (!std::ranges::all_of(compared.runs, fits_surely))
+    cells.push_back({"memory", std::string{name_of(run.verdict)}});
   cells.push_back({"bound by", describe(run.bottleneck).resource, left, 7});
   return cells;
 }

@@ -132,7 +132,7 @@ std::string title_of(const std::vector<Axis>& axes, std::size_t axis) {
 }
 
 /// The columns of an answer, and its cells in them.
-std::vector<Table::Cell> cells_of(const Answer& answer, bool has_tokens) {
+std::vector<Table::Cell> cells_of(const Answer& answer, bool has_tokens, bool has_verdicts) {
   const auto& metrics = answer.metrics;
   std::vector<Table::Cell> cells{{"step time", time_text(metrics.step_time), right},
                                  {"samples/s", fmt::format("{:.4g}", metrics.samples_per_s), right}};
@@ -147,6 +147,7 @@ std::vector<Table::Cell> cells_of(const Answer& answer, bool has_tokens) {
                    2});
   const auto& cost = metrics.cost_usd_per_million_samples;
   cells.push_back({"USD/M samples", cost ? fmt::format("{:.4g}", *cost) : "-", right, 1});
+  if (has_verdicts) cells.push_back({"memory", std::string{name_of(answer.verdict)}});
   return cells;
 }
 
@@ -155,13 +156,16 @@ Table table_of(const Sweep& sweep, const Leaders& leaders, std::size_t most_titl
   const bool has_tokens = std::ranges::any_of(sweep.points, [](const SweepPoint& point) {
     return point.fits() && point.answer.metrics.tokens_per_s;
   });
+  const bool has_verdicts = std::ranges::any_of(sweep.points, [](const SweepPoint& point) {
+    return point.fits() && point.answer.verdict != MemoryVerdict::fits;
+  });
   std::vector<Table::Column> columns;
   for (std::size_t i = 0; i < sweep.axes.size(); ++i) {
     auto width = most_title;
     for (const auto& value : sweep.axes[i].values) width = std::max(width, columns_of(value));
     columns.push_back({fit(title_of(sweep.axes, i), width), left});
   }
-  for (auto& cell : cells_of({}, has_tokens))
+  for (auto& cell : cells_of({}, has_tokens, has_verdicts))
     columns.push_back({std::move(cell.title), cell.align, cell.drop});
   columns.push_back({"", left});
   Table table{std::move(columns)};
@@ -172,7 +176,7 @@ Table table_of(const Sweep& sweep, const Leaders& leaders, std::size_t most_titl
       table.add_with_note(std::move(cells), point.answer.failure_reason);
       continue;
     }
-    for (auto& cell : cells_of(point.answer, has_tokens))
+    for (auto& cell : cells_of(point.answer, has_tokens, has_verdicts))
       cells.push_back(point.error.empty() ? std::move(cell.text) : "-");
     cells.push_back(point.error.empty() ? mark_of(leaders, i, "fastest") : "failed");
     table.add(std::move(cells));

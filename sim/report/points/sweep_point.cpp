@@ -49,11 +49,11 @@ Answer answer_in(const Json& report) {
   answer.metrics.exposed_communication = Seconds{figure("exposed_communication_s")};
   answer.metrics.tokens_per_s = number_or_none(metrics, "tokens_per_s");
   answer.metrics.cost_usd_per_million_samples = number_or_none(metrics, "cost_usd_per_million_samples");
-  if (const auto& why = report.at("does_not_fit"); !why.is_null()) {
-    answer.failure_reason = why;
-    answer.verdict = MemoryVerdict::does_not_fit;
-  } else if (report.at("fits").is_null()) {
-    answer.verdict = MemoryVerdict::may_not_fit;
+  if (const auto& why = report.at("does_not_fit"); !why.is_null()) answer.failure_reason = why;
+  if (const auto& verdict = report.at("memory_verdict"); !verdict.is_null()) {
+    const auto* const word = std::ranges::find(memory_verdict_words, verdict.get<std::string>());
+    if (word != memory_verdict_words.end())
+      answer.verdict = static_cast<MemoryVerdict>(word - memory_verdict_words.begin());
   }
   return answer;
 }

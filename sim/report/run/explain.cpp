@@ -270,6 +270,7 @@ JsonDocument json_document(const Explanation& explanation, std::string_view vers
             {"interval", {{"step_time_s", {run.range.low.value(), run.range.high.value()}}}},
             {"fits", fits_json(memory.verdict, knows_memory(run.scenario))},
             {"does_not_fit", is_possible ? Json(nullptr) : Json(verdict_in_words(memory))},
+            {"memory_verdict", memory_verdict_json(memory.verdict, knows_memory(run.scenario))},
             {"bottleneck", {{"resource", bottleneck.resource}, {"why", bottleneck.why}}},
             {"evidence", evidence_in_words(explanation)},
             {"exposed", exposed_json(explanation)},

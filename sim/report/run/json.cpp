@@ -77,12 +77,6 @@ Json memory_range_json(const Run& run, const MemoryRange& range) {
   return {amount(range.low.value()), amount(range.high.value())};
 }
 
-/// Where activations are unknown, only "does not fit" is certain.
-Json memory_verdict_json(const Run& run, const MemoryRange& range) {
-  const bool is_sure = knows_memory(run.scenario) || range.verdict == MemoryVerdict::does_not_fit;
-  return is_sure ? Json(name_of(range.verdict)) : Json(nullptr);
-}
-
 Json programs_json(const Run& run) {
   Json programs = Json::array();
   for (const auto& program : run.measured.by_program) {
@@ -131,7 +125,7 @@ JsonDocument json_document(const Run& run, std::string_view version, const RunQu
             {"fits", fits_json(range.verdict, knows_memory(run.scenario))},
             {"does_not_fit", is_possible ? Json(nullptr) : Json(verdict_in_words(run.scenario, memory))},
             {"gpu_memory_bytes", gpu.ideal ? Json(nullptr) : amount(gpu.memory.value())},
-            {"memory_verdict", memory_verdict_json(run, range)},
+            {"memory_verdict", memory_verdict_json(range.verdict, knows_memory(run.scenario))},
             {"memory_largest_part", range.largest_part},
             {"memory", memory_json(memory, knows_memory(run.scenario))},
             {"peak_of_run", peak_of_run_json(peak_of_run(run.scenario, memory), memory)},

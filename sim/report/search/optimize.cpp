@@ -38,11 +38,12 @@ Json set_json(const Answer& tried) {
 
 Json tried_json(const SettingsSearchReport& search, const Answer& tried) {
   Json json{{"set", set_json(tried)}};
-  json["fits"] = tried.can_run() || tried.memory == 0_B;  // otherwise NCCL cannot run it
+  const bool is_refused = !tried.can_run() && tried.memory == 0_B;  // NCCL cannot run it
+  json["fits"] = fits_json(is_refused ? MemoryVerdict::fits : tried.verdict);
   if (!tried.can_run()) json["cannot_run"] = tried.failure_reason;
   json.update(figures_json(
       tried, {"step_time_s", "interval", "samples_per_s", "tokens_per_s_per_gpu", "exposed_communication_s",
-              "collectives", "memory_needed_bytes", "cost_usd_per_million_samples"}));
+              "collectives", "memory_needed_bytes", "memory_verdict", "cost_usd_per_million_samples"}));
   if (search.goal() && tried.can_run())
     json["training"] = training_json(training_of(*search.goal(), tried.metrics, tried.range));
   return json;

@@ -111,7 +111,7 @@ Model with_tied_copies(Model model, const Pipeline& pipeline) {
 }
 
 StepMemory memory_of_passes(const StepMemory& whole_memory, const ModelShard& shard,
-                            const std::vector<ChunkPass>& turns) {
+                            const std::vector<ChunkPass>& turns, Framework framework) {
   StepMemory memory;
   if (whole_memory.activations.empty()) return memory;
   for (const auto layer : shard.layers)
@@ -122,7 +122,7 @@ StepMemory memory_of_passes(const StepMemory& whole_memory, const ModelShard& sh
     const auto layer = whole_memory.layers[moment];
     return layer < 0 ? ModelShard::none : shard.chunk[static_cast<std::size_t>(layer)];
   };
-  // Memory before a chunk's forward pass belongs to others; what the pass adds is its own.
+  // What others keep for their backward passes is theirs; a chunk's input was received and is its own.
   struct Range {
     std::size_t first = 0;
     std::size_t end = 0;  ///< moments of the forward pass
@@ -137,11 +137,10 @@ StepMemory memory_of_passes(const StepMemory& whole_memory, const ModelShard& sh
     range.end = range.first;
     while (range.end < whole_memory.forward && is_here(range.end)) ++range.end;
     if (range.first > 0 && range.first < whole_memory.forward)
-      range.before = whole_memory.activations[range.first - 1];
-    // Memory that only the last call of the loss holds is freed.
-    const auto remaining = range.end == whole_memory.forward ? whole_memory.after_forward
-                                                             : whole_memory.activations[range.end - 1];
-    if (range.end > range.first) range.kept = remaining - range.before;
+      range.before = whole_memory.kept[range.first - 1];
+    if (range.end == range.first) continue;
+    range.kept = whole_memory.kept[range.end - 1] - range.before;
+    if (framework != Framework::megatron) range.kept += whole_memory.passed_on[range.end - 1];
   }
   const auto gradients_before = [&](std::size_t end) { return whole_memory.gradients[moments - end - 1]; };
   for (std::size_t moment = 0; moment < whole_memory.evaluated.size(); ++moment)

@@ -64,9 +64,12 @@ class StagedModel {
   std::vector<int> stages_;
 };
 
-/// Memory of a rank by turn: of the micro-batches in flight, and of the turn itself. @param whole_memory
+/// Memory of a rank by turn: of the micro-batches in flight, and of the turn itself. Megatron frees the
+/// output of a stage once it is sent, PyTorch and DeepSpeed after its backward pass. @param whole_memory
 /// memory of one micro-batch through the whole model, by layer
+/// @source deallocate_output_tensor in Megatron-Core, pipeline_parallel/schedules.py; fwd_cache in
+/// torch/distributed/pipelining/stage.py, PyTorch 2.11; pipe_buffers in deepspeed/runtime/pipe/engine.py
 StepMemory memory_of_passes(const StepMemory& whole_memory, const ModelShard& shard,
-                            const std::vector<ChunkPass>& turns);
+                            const std::vector<ChunkPass>& turns, Framework framework);
 
 }  // namespace gradway

@@ -51,42 +51,57 @@ bool share_a_key(const Settings& first, const Settings& second) {
   });
 }
 
-/// Two changes at a time. Those of a strategy exclude each other.
-std::vector<WhatIf> pairs_of(const std::vector<WhatIf>& what_ifs) {
-  const auto is_of_strategy = [](const WhatIf& what_if) {
-    return what_if.set.front().first.starts_with("strategy.");
-  };
-  std::vector<WhatIf> pairs;
-  for (auto first = what_ifs.begin(); first != what_ifs.end(); ++first)
-    for (auto second = first + 1; second != what_ifs.end(); ++second) {
-      if (share_a_key(first->set, second->set) || (is_of_strategy(*first) && is_of_strategy(*second)))
+/// Several of the what-ifs together.
+struct Combination {
+  WhatIf together;
+  std::size_t next = 0;  ///< first of the what-ifs that may be added, so that each combination is made once
+};
+
+/// Each combination with one more of the what-ifs. Changes of a strategy exclude each other.
+std::vector<Combination> with_one_more(const std::vector<Combination>& combinations,
+                                       const std::vector<WhatIf>& single) {
+  const auto is_of_strategy = [](const auto& setting) { return setting.first.starts_with("strategy."); };
+  std::vector<Combination> larger;
+  for (const auto& [together, next] : combinations)
+    for (auto i = next; i < single.size(); ++i) {
+      auto set = together.set;
+      if (share_a_key(set, single[i].set) ||
+          (std::ranges::any_of(set, is_of_strategy) && std::ranges::any_of(single[i].set, is_of_strategy)))
         continue;
-      auto set = first->set;
-      set.insert(set.end(), second->set.begin(), second->set.end());
-      pairs.push_back({fmt::format("{}, {}", first->name, second->name),
-                       fmt::format("{}, {}", first->words, second->words), std::move(set)});
+      set.insert(set.end(), single[i].set.begin(), single[i].set.end());
+      larger.push_back({{fmt::format("{}, {}", together.name, single[i].name),
+                         fmt::format("{}, {}", together.words, single[i].words), std::move(set)},
+                        i + 1});
     }
-  return pairs;
+  return larger;
 }
 
 }  // namespace
 
 std::vector<Counterfactual> changes_to_fit(const Scenario& scenario, Bytes nccl, std::string_view engine,
                                            int threads) {
-  constexpr std::size_t most_pairs = 3;
+  constexpr std::size_t most_combinations = 3;
   auto single = memory_what_ifs(scenario);
   auto changes = sufficient_of(single, scenario, nccl, engine, threads);
   std::erase_if(single, [&](const WhatIf& what_if) {
     return std::ranges::find(changes, what_if.set, &Counterfactual::set) != changes.end();
   });
-  auto pairs = sufficient_of(pairs_of(single), scenario, nccl, engine, threads);
-  std::erase_if(pairs, [&](const auto& pair) {
+  std::vector<Combination> combinations;
+  for (const auto& what_if : single) combinations.push_back({what_if, combinations.size() + 1});
+  std::vector<Counterfactual> combined;
+  do {
+    combinations = with_one_more(combinations, single);
+    std::vector<WhatIf> together;
+    for (const auto& combination : combinations) together.push_back(combination.together);
+    combined = sufficient_of(together, scenario, nccl, engine, threads);
+  } while (changes.empty() && combined.empty() && !combinations.empty());
+  std::erase_if(combined, [&](const auto& combination) {
     return std::ranges::any_of(changes, [&](const auto& change) {
-      return change.step_time <= pair.step_time && change.verdict <= pair.verdict;
+      return change.step_time <= combination.step_time && change.verdict <= combination.verdict;
     });
   });
-  pairs.resize(std::min(pairs.size(), most_pairs));
-  std::ranges::move(pairs, std::back_inserter(changes));
+  combined.resize(std::min(combined.size(), most_combinations));
+  std::ranges::move(combined, std::back_inserter(changes));
   std::ranges::stable_sort(changes, {}, &Counterfactual::step_time);
   return changes;
 }

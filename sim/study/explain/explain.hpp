@@ -73,9 +73,10 @@ Explanation explain(const Scenario& scenario, std::string_view engine, int threa
                     const std::optional<StorageTier>& drive = std::nullopt);
 
 /// Changes of a job with which the samples of a step stay the same and the expected memory fits into the GPU:
-/// recomputed blocks, smaller micro-batches, a loss in chunks, sharding, offload. Also the three best pairs
-/// of changes with shorter steps than single ones that fit as surely. The shortest step first; empty if none
-/// of them suffices.
+/// recomputed blocks, smaller micro-batches, a loss in chunks, sequence and context parallelism, sharding,
+/// offload. Also the three best pairs of changes with shorter steps than single ones that fit as surely, or,
+/// where no single one and no pair suffices, the three best of the fewest changes that do. The shortest step
+/// first; empty if nothing suffices.
 /// @param nccl buffers of NCCL as the job is written
 /// @pre the job trains a model whose memory is known
 std::vector<Counterfactual> changes_to_fit(const Scenario& scenario, Bytes nccl, std::string_view engine,

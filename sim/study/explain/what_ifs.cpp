@@ -198,6 +198,7 @@ class WhatIfs {
     add_loss(model);
     for (int parts = 2; parts <= job_.batch_per_gpu; parts *= 2)
       if (job_.batch_per_gpu % parts == 0) add_parts(parts);
+    add_division(model);
     std::visit([&](const auto& strategy) { save_memory(strategy, model); }, job_.strategy);
   }
 
@@ -356,6 +357,24 @@ class WhatIfs {
     const auto micro_batches = job_.accumulate * parts;
     add(true, "accumulate", fmt::format("{} micro-batches of {} a GPU", micro_batches, batch),
         {{"job.batch_per_gpu", fmt::to_string(batch)}, {"job.accumulate", fmt::to_string(micro_batches)}});
+  }
+
+  /// Samples divided among more ranks.
+  void add_division(const Model& model) {
+    const auto& layout = job_.layout;
+    const bool is_async = layout.overlap != TensorOverlap::none;  // as Megatron's sequence parallelism is
+    add(layout.tensor > 1 && !layout.sequence && is_async, "sequence_parallel",
+        "tokens divided among tensor-parallel ranks between products", {{"parallel.sequence", "true"}});
+    if (model.causal_heads == 0 || model.captured || layout.context_method != ContextMethod::ring ||
+        replicas_of(job_.strategy) > 1)
+      return;
+    const auto slices = 2 * layout.context;
+    const auto tokens = job_.sequence > 0 ? job_.sequence : model.tokens_per_sample;
+    const auto replicas = job_.gpus / layout.model_parallel_ranks();
+    for (int ranks = 2; replicas % ranks == 0 && tokens % (slices * ranks) == 0; ranks *= 2)
+      add(true, "context_parallel", fmt::format("sequences divided among {} ranks", layout.context * ranks),
+          {{"parallel.context", fmt::to_string(layout.context * ranks)},
+           {"job.accumulate", fmt::to_string(job_.accumulate * ranks)}});
   }
 
   void save_memory(const auto&, const Model&) {}

@@ -73,7 +73,10 @@ void check_one_sample(const Scenario& scenario, const MemoryUse& memory) {
            "architecture");
   if (!fits(scenario, memory))
     refuse(fmt::format("with batch_per_gpu 1 the job {}", verdict_in_words(scenario, memory)),
-           "no batch fits: use GPUs with more memory, or an optimizer that keeps less state");
+           fmt::format("no batch fits: use GPUs with more memory{}, or an optimizer that keeps less state",
+                       scenario.model.causal_heads > 0 && !scenario.job.lora
+                           ? ", adapters (job.finetune, for fine-tuning)"
+                           : ""));
 }
 
 }  // namespace

@@ -40,12 +40,11 @@ StepMemory memory_at(const CapturedStep& captured, double batch) {
   for (const auto& moment : captured.memory) {
     step.activations.push_back(moment.fixed + moment.grows * batch);
     step.gradients.push_back(moment.gradients);
-    if (!moment.is_backward) {
-      ++step.forward;
-      step.after_forward = step.activations.back();
-    }
+    if (moment.is_backward) continue;
+    ++step.forward;
+    step.kept.push_back(step.activations.back());
+    step.passed_on.emplace_back();
   }
-  if (step.forward == 0 && !captured.memory.empty()) step.after_forward = step.activations.front();
   return step;
 }
 

@@ -286,6 +286,7 @@ void Eager::account() {
   const auto count = static_cast<std::int32_t>(nodes_.size());
   MemoryTimeline held{count};
   MemoryTimeline evaluated{count};
+  MemoryTimeline read{count};
   const auto blocks = blocks_of_layers(layers_);
   if (settings_.recompute_offload || !settings_.offload_activations.empty()) {
     end_of_block_.assign(static_cast<std::size_t>(std::ranges::max(blocks)) + 1, 0);
@@ -302,6 +303,7 @@ void Eager::account() {
     const auto bytes = info.bytes();
     const bool owns = info.storage == static_cast<std::int32_t>(&info - tensors_.data());
     if (owns) evaluated.hold(info.made, info.outlasts_uses ? count - 1 : info.last_use, bytes);
+    if (owns) read.hold(info.made, info.last_use, bytes);
     if (owns && !runs_blocks_again(settings_.recompute)) {
       if (info.again_for >= 0) {
         held.hold(info.made, info.last_use, bytes);
@@ -329,7 +331,11 @@ void Eager::account() {
   for (const auto bytes : held.sums()) memory_.activations.push_back(Bytes{bytes});
   for (const auto bytes : evaluated.sums()) memory_.evaluated.push_back(Bytes{bytes});
   memory_.evaluated.resize(nodes_.size());
-  memory_.after_forward = Bytes{held.after_forward()};
+  const auto held_on = held.held_on();
+  for (const auto bytes : read.held_on()) memory_.passed_on.push_back(Bytes{bytes});
+  memory_.passed_on.resize(nodes_.size());
+  for (std::size_t n = 0; n < nodes_.size(); ++n)
+    memory_.kept.push_back(Bytes{held_on[n]} - memory_.passed_on[n]);
   double gradient = 0;
   for (const auto bytes : gradients) memory_.gradients.push_back(Bytes{gradient += bytes});
   memory_.forward = nodes_.size();
