@@ -44,7 +44,7 @@ _FREE = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided
          "_record_function_enter_new", "_record_function_exit", "_record_function_enter", "is_pinned", "_has_compatible_shallow_copy_type",
          "as_strided_", "t_", "transpose_", "squeeze_", "unsqueeze_"}
 # Their work follows from the shapes of their inputs, expanded or not.
-_BY_SHAPE = {"mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "scaled_dot_product_attention",
+_BY_SHAPE = {"mm", "addmm", "bmm", "baddbmm", "_scaled_mm", "convolution", "convolution_backward", "scaled_dot_product_attention",
              "scaled_dot_product_attention_backward"}
 # The shapes of their results depend on data.
 _DATA_DEPENDENT = {"nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "repeat_interleave", "bincount"}
