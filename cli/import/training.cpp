@@ -80,7 +80,7 @@ void import_torchtitan(const ImportArguments& arguments, const CommandContext& c
   const auto options = draft_options(arguments, context);
   const auto& name = arguments.files.front();
   const auto file = name.ends_with(".py")
-                        ? torchtitan_of_registry(read_python_settings(read_text_file(name), arguments.config))
+                        ? torchtitan_of_registry(read_python_function(read_text_file(name), arguments.config))
                         : read_toml_settings(read_text_file(name));
   finish_scenario_import(draft_of_torchtitan(file, options), arguments, context);
 }
@@ -115,7 +115,7 @@ void import_trainer(const ImportArguments& arguments, const CommandContext& cont
     const bool is_yaml = path.extension() == ".yaml" || path.extension() == ".yml";
     files.push_back(is_yaml                       ? read_yaml_settings(read_text_file(name))
                     : path.extension() == ".json" ? read_json_settings(read_text_file(name))
-                    : path.extension() == ".py"   ? read_python_settings(read_text_file(name), "")
+                    : path.extension() == ".py"   ? read_python_variables(read_text_file(name))
                                                   : read_argument_settings(read_text_file(name)).file);
   }
   const auto read_json = [](const std::string& name, const std::string& beside) {

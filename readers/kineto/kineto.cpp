@@ -276,7 +276,8 @@ ImportedProfile import_trace(Trace trace, std::string_view kind, const std::file
   profile.launches = launches_of(trace, step, averaged);
   profile.gradients = find_gradients(trace, step, std::llround(options.parameters.value_or(0)));
   if (profile.gradients.empty())
-    refuse_at(file, "the trace has no gradient of a parameter", "record it with record_shapes=True");
+    refuse_at(file, "the trace has no gradient of a parameter",
+              "record it again, and whole: its file lacks operations of the backward pass");
   profile.buffers = find_buffers(trace, step);
   profile.batch = batch_of(trace, step, options, file);
   profile.precision = options.precision.value_or(main_precision(profile.launches));

@@ -263,6 +263,9 @@ class Finetuning {
       if (kind == "freeze")
         problem("use_peft", "gradway trains all parameters or adapters, but not some layers",
                 "describe the model with fewer trained layers: docs/my-model.md");
+      else if (!kind.empty() && kind != "full" && kind != "false" && kind != "none")
+        problem("use_peft", fmt::format("gradway does not know the adapters '{}'", kind),
+                "choose lora, qlora or full, or capture the program: docs/my-program.md");
       return;
     }
     const bool is_quantised = kind == "qlora" || is_four_bits;

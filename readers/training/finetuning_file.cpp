@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "sim/base/nearest.hpp"
 #include "sim/base/text.hpp"
 #include "sim/dialects/dialect.hpp"
@@ -35,6 +37,9 @@ class Renamed {
     }
     auto setting = entry;
     std::ranges::replace(setting.key, '-', '_');
+    // LLaMA-Factory's, of which sft and pt have the step that gradway predicts.
+    if (group.empty() && setting.key == "stage" && setting.text != "sft" && setting.text != "pt")
+      setting.key = "rlhf_type";
     if (setting.key == "_component_" || setting.key == "class_path") {
       if (group != "model" && group != "optimizer" && group != "loss") return;
       if (group == "model" && setting.key == "class_path") return;
@@ -78,6 +83,10 @@ std::string last_name(std::string_view text) {
 }
 
 SettingsFile with_dialect_names(const SettingsFile& file) {
+  for (const auto* key : {"tensor_model_parallel_size", "pipeline_model_parallel_size"})
+    if (const auto* setting = file.root.find(key))
+      refuse_at(file.key_place(*setting), fmt::format("'{}' is a setting of Megatron-LM", key),
+                "read the file with 'gradway import megatron'; --model and --sequence give what it lacks");
   return Renamed{file}.take();
 }
 

@@ -43,7 +43,7 @@ void refuse_unknown(Model& model, const std::string& type, const std::vector<std
   std::vector<std::string_view> names;
   for (const auto& reader : readers) names.push_back(reader.model_type);
   for (const auto& row : dialects::hugging_face().others)
-    if (row.kind != "sizes") names.push_back(row.word(0));
+    if (row.kind != "sizes" && row.kind != "sound") names.push_back(row.word(0));
   std::ranges::sort(names);
   model.settings.problem(
       "model_type",
@@ -93,20 +93,32 @@ SettingsFile text_part(const SettingsFile& file) {
 
 }  // namespace
 
-Draft draft_of_hugging_face(const SettingsFile& file, std::optional<int> sequence) {
+Draft draft_of_hugging_face(const SettingsFile& whole, std::optional<int> sequence) {
+  // Of Qwen-Omni, the part that writes text; its other parts, which speak, are trained apart.
+  const auto* thinker = whole.root.find("thinker_config");
+  auto file = whole;
+  if (thinker != nullptr) file.root = *thinker;
   const auto text = text_part(file);
   Model model{text, sequence};
   read_family(model);
   model.put("implementation", name_of(Implementation::hugging_face));
-  const auto* vision = file.root.find("vision_config");
   const auto* type = file.root.find("model_type");
-  auto images = file;
-  if (vision != nullptr) images.root = *vision;
-  const bool is_read = vision != nullptr && type != nullptr && read_tower(model, images, type->text);
-  if (file.root.find("audio_config") != nullptr || (vision != nullptr && !is_read))
+  std::vector<std::string_view> left_out;
+  const auto read_part = [&](const char* key, const char* name, auto read) {
+    const auto* settings = file.root.find(key);
+    if (settings == nullptr) return;
+    auto part = file;
+    part.root = *settings;
+    if (type == nullptr || !read(model, part, type->text)) left_out.emplace_back(name);
+  };
+  read_part("vision_config", "images", read_tower);
+  read_part("audio_config", "sound", read_sound_tower);
+  if (thinker != nullptr) left_out.emplace_back("speech");
+  if (!left_out.empty())
     model.settings.note_missing(
-        "the parts for images and sound are left out: the model is the text part, which reads their tokens; "
-        "docs/my-program.md captures a program with them");
+        fmt::format("the part for {} is left out: the model reads and writes its tokens; docs/my-program.md "
+                    "captures a program with it",
+                    fmt::join(left_out, " and that for ")));
   model.settings.note_unused();
   model.settings.raise();
   model.draft.notes = model.settings.notes();

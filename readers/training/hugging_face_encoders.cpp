@@ -28,6 +28,15 @@ void require_gelu(HuggingFaceModel& model, std::string_view key, const std::stri
   model.require(key, model.settings.text(key).value_or("gelu").starts_with("gelu"), message);
 }
 
+/// @param what the tower encodes @param key of the tower
+void note_patches(HuggingFaceModel& text, const char* what, const char* key, int patches, int join) {
+  text.settings.note_missing(
+      fmt::format("the encoder of {0} is trained with the text ('{1}.frozen: true' in the model file freezes "
+                  "it); {0}: {2} "
+                  "patches of a sample, which become {3} of its tokens ('{1}.patches')",
+                  what, key, patches, patches / join));
+}
+
 }  // namespace
 
 void read_t5(HuggingFaceModel& model) {
@@ -122,11 +131,32 @@ bool read_tower(HuggingFaceModel& text, const SettingsFile& vision, std::string_
                   model.number("intermediate_size", 4 * width), patches, 3 * frames * patch * patch, join,
                   is_llama, is_qwen, windows));
   model.settings.raise();
-  text.settings.note_missing(fmt::format(
-      "images are {} patches of a sample, which become {} of its tokens: 'tower.patches' of the model "
-      "file says how many; the encoder of images is trained with the text",
-      patches, patches / join));
+  note_patches(text, "images", "tower", patches, join);
   return true;
+}
+
+bool read_sound_tower(HuggingFaceModel& text, const SettingsFile& audio, std::string_view model_type) {
+  HuggingFaceModel model{audio, std::nullopt};
+  for (const auto& row : dialects::hugging_face().others) {
+    if (row.kind != "sound" || row.word(0) != model_type) continue;
+    const int width = model.number("d_model hidden_size", 1280);
+    const int join = static_cast<int>(*leading_number(row.value("join")));
+    const int patches = model.number("max_source_positions", 1500);
+    // Windows of twice as many frames, of which two become a patch.
+    const auto window = row.value("window").empty() ? 0 : model.number(row.value("window"), 100);
+    text.put("sound_tower",
+             fmt::format("{{ layers: {}, heads: {}, hidden: {}, mlp: {}, patches: {}, patch_inputs: {}, "
+                         "join: {}, averaged: {}, rotary: false{} }}",
+                         model.number("encoder_layers num_hidden_layers", 32),
+                         model.number("encoder_attention_heads num_attention_heads", 20), width,
+                         model.number("encoder_ffn_dim intermediate_size", 4 * width), patches,
+                         model.number("num_mel_bins", 128), join, !row.value("averaged").empty(),
+                         window > 0 ? fmt::format(", window: {}", window) : ""));
+    model.settings.raise();
+    note_patches(text, "sound", "sound_tower", patches, join);
+    return true;
+  }
+  return false;
 }
 
 }  // namespace gradway

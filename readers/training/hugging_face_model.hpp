@@ -87,6 +87,9 @@ void read_vit(HuggingFaceModel& model);
 /// its vision_config as root @return whether gradway knows its parts
 bool read_tower(HuggingFaceModel& text, const SettingsFile& vision, std::string_view model_type);
 
+/// Likewise its encoder of sound. @param audio the file with its audio_config as root
+bool read_sound_tower(HuggingFaceModel& text, const SettingsFile& audio, std::string_view model_type);
+
 /// Reads a decoder of a family whose differences from Llama are in a table. @return whether it is in the
 /// table
 bool read_known_decoder(HuggingFaceModel& model, std::string_view model_type);

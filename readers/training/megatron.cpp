@@ -265,7 +265,7 @@ class Megatron {
     const Key key = "recompute_granularity";
     const auto granularity = settings_.text(key).value_or(flag("recompute_activations") ? "selective" : "");
     const auto method = settings_.text("recompute_method").value_or("");
-    const auto layers = number("recompute_num_layers", 1);
+    const auto layers = number("recompute_num_layers", 1, 0);
     require(key, granularity.empty() || granularity == "full" || granularity == "selective",
             fmt::format("invalid granularity '{}'", granularity), "expected full or selective");
     keys_.put("job.recompute", granularity);

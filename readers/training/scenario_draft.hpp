@@ -53,7 +53,7 @@ std::string draft_yaml(const Draft& draft, std::string_view kind);
 /// the file nor the options give
 Draft draft_of_deepspeed(const SettingsFile& file, const DraftOptions& options);
 
-/// What a function of torchtitan's config_registry.py returns (`read_python_settings`), as its TOML had it.
+/// What a function of torchtitan's config_registry.py returns (`read_python_function`), as its TOML had it.
 SettingsFile torchtitan_of_registry(SettingsFile python);
 
 /// Converts torchtitan's TOML into a scenario. Missing keys have torchtitan's defaults.

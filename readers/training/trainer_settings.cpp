@@ -177,6 +177,8 @@ std::optional<bool> TrainerSettings::boolean(std::string_view keys) {
   const auto* setting = find(keys);
   if (setting == nullptr) return std::nullopt;
   if (setting->kind == Kind::boolean) return setting->text == "true";
+  const bool is_digit = setting->kind == Kind::number && (setting->text == "0" || setting->text == "1");
+  if (is_digit) return setting->text == "1";
   problem(place(*setting), fmt::format("invalid value {1} for '{0}'", setting->key, shown(*setting)),
           "expected true or false, without quotes");
   return std::nullopt;

@@ -239,16 +239,18 @@ class PythonText {
 
 }  // namespace
 
-SettingsFile read_python_settings(TextFile text, const std::string& function) {
+SettingsFile read_python_variables(TextFile text) {
+  SettingsFile file{std::move(text), {}};
+  file.root = PythonText{file.text}.variables();
+  if (file.root.entries.empty())
+    refuse_at(file.text.whole(), "the file has no settings", "expected lines such as 'batch_size = 1'");
+  return file;
+}
+
+SettingsFile read_python_function(TextFile text, const std::string& function) {
   SettingsFile file{std::move(text), {}};
   PythonText python{file.text};
   const auto names = python.names();
-  if (names.empty() && function.empty()) {
-    file.root = python.variables();
-    if (file.root.entries.empty())
-      refuse_at(file.text.whole(), "the file has no settings", "expected lines such as 'batch_size = 1'");
-    return file;
-  }
   auto chosen = function;
   if (chosen.empty() && names.size() == 1) chosen = names.front();
   if (std::ranges::find(names, chosen) == names.end())

@@ -54,10 +54,12 @@ SettingsFile read_toml_settings(TextFile text);
 SettingsFile read_yaml_settings(TextFile text);
 
 /// Reads what a function of a Python file returns as nested calls with literals: a call is a table of its
-/// named arguments with the called name as its text, arguments without a name have no key. Of a file without
-/// functions: the variables of the module. Nothing is executed.
-/// @param function empty: the only one @throws ConfigError for unknown functions
-SettingsFile read_python_settings(TextFile text, const std::string& function);
+/// named arguments with the called name as its text, arguments without a name have no key. Nothing is
+/// executed. @param function empty: the only one @throws ConfigError for unknown functions
+SettingsFile read_python_function(TextFile text, const std::string& function);
+
+/// Likewise the variables of a Python file. @throws ConfigError if it has none
+SettingsFile read_python_variables(TextFile text);
 
 /// Arguments of a command line.
 struct ArgumentSettings {

@@ -22,6 +22,10 @@ using Kind = FileSetting::Kind;
 
 /// The kind and the text of a plain word, by YAML 1.1 as PyYAML reads it, as far as settings need it.
 void set_plain(FileSetting& setting, std::string word) {
+  // Primus' ${NAME:8}: a variable of the environment, or its default.
+  if (const auto colon = word.find(':');
+      colon != std::string::npos && word.starts_with("${") && word.ends_with('}'))
+    word = word.substr(colon + 1, word.size() - colon - 2);
   constexpr std::array<std::string_view, 6> yes{"true", "True", "TRUE", "yes", "on", "On"};
   constexpr std::array<std::string_view, 6> no{"false", "False", "FALSE", "no", "off", "Off"};
   constexpr std::array<std::string_view, 6> nothing{"", "~", "null", "Null", "NULL", "None"};

@@ -316,6 +316,11 @@ class StepBuilder {
       place.go_to({Blocks::none, passes_.layer_of_rank(model_task->task.layer)}, leave, enter);
       auto recomputed = *model_task;
       recomputed.task.phase = Phase::backward;
+      if (!passes_.has_backward(of_block)) {  // what gathers its parameters does so nevertheless
+        recomputed.task.work = Kernel{};
+        recomputed.task.launch = Seconds{};
+        recomputed.task.launches = 0;
+      }
       model_.add(recomputed, true);
     }
     place.go_to({}, leave, enter);

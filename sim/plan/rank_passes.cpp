@@ -96,6 +96,10 @@ void RankPasses::find_tasks() {
       if (std::holds_alternative<Copy>(model_task->task.work)) batch_.push_back(model_task->task);
   }
   recomputed_.resize(std::max(recomputed_.size(), by_number(model_.backward, block).size()));
+  backward_launches_.assign(recomputed_.size(), 0);
+  for (const auto& task : model_.backward)
+    if (task.block != Blocks::none)
+      backward_launches_[static_cast<std::size_t>(task.block)] += task.task.launches;
   // Gradients of later chunks come first.
   first_gradient_.assign(chunks, 0);
   for (const auto& model_task : model_.backward)

@@ -45,6 +45,11 @@ class RankPasses {
   std::vector<ModelTask*>& recomputed(std::int32_t block) {
     return recomputed_[static_cast<std::size_t>(block)];
   }
+  /// Whether kernels run in the backward pass of a block. They do not in frozen blocks, which no checkpoint
+  /// repeats either.
+  bool has_backward(std::int32_t block) const {
+    return backward_launches_[static_cast<std::size_t>(block)] > 0;
+  }
   std::vector<ModelTask>& optimizer() { return optimizer_; }
   /// The copies of a batch; empty if the rank takes no batches.
   const std::vector<Task>& batch() const { return batch_; }
@@ -79,6 +84,7 @@ class RankPasses {
   TasksByNumber forward_;                    ///< of the model, by chunk
   TasksByNumber backward_;                   ///< of the model, by chunk
   TasksByNumber recomputed_;                 ///< recomputed tasks, by block
+  std::vector<int> backward_launches_;       ///< by block
   std::vector<std::size_t> first_gradient_;  ///< by chunk
   std::vector<Task> batch_;
 };

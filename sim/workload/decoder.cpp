@@ -28,9 +28,11 @@ class DecoderPass {
     const std::int64_t multiple = std::int64_t{128} * run_.tensor_ranks();
     if (run_.packs_projections() && run_.tensor_ranks() > 1)
       vocabulary = (vocabulary + multiple - 1) / multiple * multiple;
-    const auto images = shape_.tower ? encoded(*shape_.tower) : Tensor{};
+    std::vector<Tensor> encoded_parts;
+    if (shape_.tower) encoded_parts.push_back(encoded("tower", *shape_.tower));
+    if (shape_.sound_tower) encoded_parts.push_back(encoded("sound_tower", *shape_.sound_tower));
     auto x = run_.from_ranks(run_.embedding("wte", tokens_, run_.share(vocabulary), hidden_));
-    if (shape_.tower) x = run_.add("wte.images", x, images);
+    for (const auto part : encoded_parts) x = run_.add("wte.encoded", x, part);
     if (shape_.embedding_norm) x = run_.layer_norm("wte_norm", x, own_, hidden_, shape_.bias);
     if (learned) {
       const std::int64_t rows = shape_.position_rows > 0 ? shape_.position_rows : shape_.sequence;
@@ -50,8 +52,8 @@ class DecoderPass {
   }
 
  private:
-  /// The tokens of the images.
-  Tensor encoded(const Tower& tower) {
+  /// The tokens of images or sound. @param name of the tower's layers
+  Tensor encoded(const std::string& name, const Tower& tower) {
     const DecoderShape blocks{
         .layers = tower.layers,
         .heads = tower.heads,
@@ -63,22 +65,42 @@ class DecoderPass {
         .window = tower.window,
         .full_every = tower.full_every,
         .masked_lm = true};
-    return DecoderPass{run_, blocks, tower.patches}.joined(tower, hidden_);
+    const auto joined = [&] { return DecoderPass{run_, blocks, tower.patches}.joined(name, tower, hidden_); };
+    return tower.frozen ? run_.without_gradients(joined) : joined();
+  }
+
+  /// Whisper's convolutions, each with GELU, and its sines as positions, which are not trained.
+  Tensor frames_convolved(const std::string& name, const Tower& tower) {
+    const auto frames = 2 * tokens_;
+    auto x = run_.input(static_cast<double>(frames) * tower.patch_inputs);
+    x = run_.conv1d(name + ".conv1", x, tower.patch_inputs, hidden_, 3, 1, frames);
+    x = run_.activation(name + ".conv1.gelu", "gelu", x);
+    x = run_.conv1d(name + ".conv2", x, hidden_, hidden_, 3, 2, frames);
+    return run_.scaled(run_.activation(name + ".conv2.gelu", "gelu", x));
+  }
+
+  Tensor patches_embedded(const std::string& name, const Tower& tower) {
+    auto x = run_.input(static_cast<double>(tokens_) * tower.patch_inputs);
+    x = run_.linear(name + ".patches", x, tokens_, tower.patch_inputs, hidden_, false);
+    if (tower.rotary) return x;
+    return run_.add_parameters(name + ".positions", x, {{name + ".positions.weight", {tokens_, hidden_}}});
   }
 
   /// @param width of the text
-  Tensor joined(const Tower& tower, std::int64_t width) {
-    auto x = run_.input(static_cast<double>(tokens_) * tower.patch_inputs);
-    x = run_.linear("tower.patches", x, tokens_, tower.patch_inputs, hidden_, false);
-    if (!tower.rotary)
-      x = run_.add_parameters("tower.positions", x, {{"tower.positions.weight", {tokens_, hidden_}}});
-    for (int i = 0; i < tower.layers; ++i) x = block(fmt::format("tower.{}", i), x, i);
-    x = norm("tower.norm", x);
+  Tensor joined(const std::string& name, const Tower& tower, std::int64_t width) {
+    const bool is_sound = name == "sound_tower";
+    auto x = is_sound ? frames_convolved(name, tower) : patches_embedded(name, tower);
+    for (int i = 0; i < tower.layers; ++i) x = block(fmt::format("{}.{}", name, i), x, i);
+    x = norm(name + ".norm", x);
     const auto rows = tokens_ / tower.join;
-    const auto inner = tower.join > 1 ? hidden_ * tower.join : width;
-    x = run_.linear("tower.join.fc1", x, rows, hidden_ * tower.join, inner);
-    x = run_.activation("tower.join.gelu", "gelu", x);
-    return run_.linear("tower.join.fc2", x, rows, inner, width);
+    if (tower.averaged) {
+      x = run_.mean(name + ".join.mean", x, static_cast<double>(rows * hidden_));
+      return run_.linear(name + ".join", x, rows, hidden_, width);
+    }
+    const auto inner = tower.join > 1 && !is_sound ? hidden_ * tower.join : width;
+    x = run_.linear(name + ".join.fc1", x, rows, hidden_ * tower.join, inner, !is_sound);
+    x = run_.activation(name + ".join.gelu", "gelu", x);
+    return run_.linear(name + ".join.fc2", x, rows, inner, width, !is_sound);
   }
 
   Tensor dropped(const std::string& name, Tensor x) { return shape_.dropout ? run_.dropout(name, x) : x; }

@@ -46,21 +46,25 @@ struct LinearAttention {
   int convolution = 4;  ///< tokens that its causal convolution reads
 };
 
-/// An encoder of images that is trained with the text. Its results replace the embeddings of some tokens:
-/// blocks without a causal mask read patches, and an MLP joins their results to tokens.
-/// @source transformers' modeling_qwen2_vl.py, modeling_qwen2_5_vl.py, modeling_llava.py, modeling_siglip.py
+/// An encoder of images or sound beside the text. Its results replace the embeddings of some tokens: blocks
+/// without a causal mask read patches, and an MLP joins their results to tokens. A patch of sound is two
+/// frames, which two convolutions read.
+/// @source transformers' modeling_qwen2_vl.py, modeling_qwen2_5_vl.py, modeling_llava.py, modeling_siglip.py,
+/// modeling_qwen2_audio.py, modeling_qwen2_5_omni.py, modeling_voxtral.py
 struct Tower {
   int layers = 32;
   int heads = 16;
   int hidden = 1280;
   int mlp = 5120;
   int patches = 4096;       ///< of a sample
-  int patch_inputs = 1176;  ///< numbers of a patch
+  int patch_inputs = 1176;  ///< numbers of a patch of images, or of a frame of sound
   int join = 4;             ///< patches that become one token
   bool llama = false;       ///< RMSNorms and SwiGLU instead of LayerNorms and GELU
   bool rotary = true;       ///< positions; else they are learned
   int window = 0;           ///< patches that most layers read; 0: all
   int full_every = 0;       ///< then every n-th layer reads all
+  bool averaged = false;    ///< their mean and one product join patches
+  bool frozen = false;      ///< runs without gradients
 };
 
 /// A decoder, such as GPT-2 (LayerNorm, learned positions, GELU) or Llama (RMSNorm, rotary positions, SwiGLU,
@@ -117,7 +121,8 @@ struct DecoderShape {
   int pad_vocabulary_to = 1;                ///< the vocabulary is padded to a multiple of it
   std::optional<LatentAttention> latent{};
   std::optional<Experts> experts{};
-  std::optional<Tower> tower{};
+  std::optional<Tower> tower{};  ///< of images
+  std::optional<Tower> sound_tower{};
 
   int size_of_head() const { return head_size > 0 ? head_size : hidden / heads; }
   std::int64_t padded_vocabulary() const {

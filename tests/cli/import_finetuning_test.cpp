@@ -307,6 +307,67 @@ optim_wrapper = dict(
                                  Contains("optimizer: adamw\n"));
 }
 
+TEST_CASE("what changes the step of a fine-tuning and gradway does not simulate is named", "[cli][import]") {
+  const Desk desk;
+  const auto warnings = [&](const std::string& line) {
+    const auto outcome = imported(desk,
+                                  "model_name_or_path: meta-llama/Meta-Llama-3-8B\ncutoff_len: 2048\n"
+                                  "finetuning_type: full\nbf16: true\n" +
+                                      line + "\n",
+                                  {"--batch", "1"});
+    CHECK(outcome.status == 0);
+    return outcome.errors;
+  };
+  CHECK_THAT(warnings("use_galore: true"),
+             Contains("use_galore true: gradway predicts the optimizer on whole"));
+  CHECK_THAT(warnings("use_apollo: true"),
+             Contains("use_apollo true: gradway predicts the optimizer on whole"));
+  CHECK_THAT(warnings("use_badam: true"), Contains("use_badam true: gradway trains all parameters"));
+  CHECK_THAT(warnings("use_muon: true"), Contains("use_muon true: set 'optimizer: muon' in the scenario"));
+  CHECK_THAT(warnings("fp8: true"), Contains("fp8 true: set 'job.precision: fp8'"));
+  CHECK_THAT(warnings("mixture_of_depths: convert"), Contains("all blocks of gradway read all tokens"));
+  CHECK_THAT(warnings("stage: dpo"), Contains("gradway predicts the step of supervised training"));
+  CHECK_THAT(warnings("rlhf_type: grpo"), Contains("gradway predicts the step of supervised training"));
+  for (const auto* line : {"stage: pt", "stage: sft", "fp8: false", "use_galore: false"})
+    CHECK_THAT(warnings(line), !Contains("gradway predicts"));
+}
+
+TEST_CASE("adapters that gradway does not know, and Megatron's settings, are refused",
+          "[cli][import][errors]") {
+  const Desk desk;
+  CHECK_THAT(imported(desk, "finetuning_type: oft\n" + trl).errors,
+             Contains("job.yaml:1:18: error: gradway does not know the adapters 'oft'") &&
+                 Contains("choose lora, qlora or full"));
+  CHECK_THAT(
+      imported(desk, "megatron sft --model Qwen/Qwen3-8B --tensor_model_parallel_size 2\n", {}, "job.sh")
+          .errors,
+      Contains("error: 'tensor_model_parallel_size' is a setting of Megatron-LM") &&
+          Contains("read the file with 'gradway import megatron'"));
+}
+
+TEST_CASE("functions of a configuration in Python are no configurations", "[cli][import]") {
+  const Desk desk;
+  const auto outcome = imported(desk, R"(import os
+
+
+def _env_bool(name, default):
+    return bool(int(os.environ.get(name, default)))
+
+
+def build(path):
+    return dict(path=path)
+
+
+pretrained_model_name_or_path = 'meta-llama/Meta-Llama-3-8B'
+max_length = 2048
+batch_size = 1
+accumulative_counts = 4
+)",
+                                {}, "job.py");
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output, Contains("model: llama3_8b\n") && Contains("accumulate: 4\n"));
+}
+
 TEST_CASE("all that a trainer's file lacks is in one message", "[cli][import][errors]") {
   const Desk desk;
   desk.folder.write("accelerate.yaml", "distributed_type: MULTI_GPU\nmixed_precision: bf16\n");

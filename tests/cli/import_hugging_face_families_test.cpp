@@ -239,11 +239,12 @@ TEST_CASE("the text part of a model with images is imported", "[cli][import]") {
   const auto imported = desk.import(R"("model_type": "mistral3", "vision_config": {"hidden_size": 8},
       "text_config": {"model_type": "mistral", "num_hidden_layers": 2, "sliding_window": null})");
   CHECK(imported.status == 0);
-  CHECK_THAT(imported.errors, Contains("the parts for images and sound are left out"));
+  CHECK_THAT(imported.errors,
+             Contains("the part for images is left out: the model reads and writes its tokens"));
   CHECK_THAT(desk.model(), Contains("layers: 2\n"));
 }
 
-TEST_CASE("encoders of images are imported with the text", "[cli][import]") {
+TEST_CASE("encoders of images and sound are imported with the text", "[cli][import]") {
   // Totals of the weights on the model hub, which the safetensors index of each names.
   const std::string qwen = R"("hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28,
     "num_hidden_layers": 28, "num_key_value_heads": 4, "vocab_size": 152064, "tie_word_embeddings": false, )";
@@ -259,14 +260,36 @@ TEST_CASE("encoders of images are imported with the text", "[cli][import]") {
         "hidden_size": 1280, "intermediate_size": 3420, "num_heads": 16, "patch_size": 14,
         "spatial_merge_size": 2, "temporal_patch_size": 2, "window_size": 112,
         "fullatt_block_indexes": [7, 15, 23, 31]})"},
+      {"Qwen2-Audio-7B", 8397094912, R"("model_type": "qwen2_audio", "text_config": {"model_type": "qwen2",
+        "intermediate_size": 11008, "vocab_size": 156032}, "audio_config": {"d_model": 1280, "encoder_layers": 32,
+        "encoder_attention_heads": 20, "encoder_ffn_dim": 5120, "num_mel_bins": 128})"},
   }));
   const Desk desk;
   const auto outcome = desk.import(row.keys, "2048");
 
   CAPTURE(row.name, outcome.errors, desk.model());
   REQUIRE(outcome.status == 0);
-  CHECK_THAT(outcome.errors, Contains("the encoder of images is trained with the text"));
+  CHECK_THAT(outcome.errors, Contains(" is trained with the text ('"));
   CHECK(desk.parameters() == Approx(row.parameters).epsilon(0.001));
+}
+
+TEST_CASE("the encoders of the part of Qwen-Omni that writes text are read", "[cli][import]") {
+  const Desk desk;
+  const auto imported = desk.import(R"("model_type": "qwen2_5_omni", "talker_config": {}, "thinker_config": {
+      "model_type": "qwen2_5_omni_thinker", "text_config": {"model_type": "qwen2_5_omni_text"},
+      "vision_config": {"depth": 32, "hidden_size": 1280, "intermediate_size": 3420, "num_heads": 16},
+      "audio_config": {"d_model": 1280, "n_window": 100}})",
+                                    "2048");
+  CHECK(imported.status == 0);
+  CHECK_THAT(imported.errors, Contains("the part for speech is left out"));
+  CHECK_THAT(desk.model(),
+             Contains("\ntower: { layers: 32, heads: 16, hidden: 1280, mlp: 3420, patches: 4096") &&
+                 Contains("\nsound_tower: { layers: 32, heads: 20, hidden: 1280, mlp: 5120, patches: 1500, "
+                          "patch_inputs: 128, join: 2, averaged: true, rotary: false, window: 100 }\n"));
+  CHECK_THAT(
+      desk.import(R"("model_type": "ultravox", "text_config": {"model_type": "llama"}, "audio_config": {})")
+          .errors,
+      Contains("the part for sound is left out"));
 }
 
 TEST_CASE("sizes of an encoder of images that cannot be are refused", "[cli][import]") {

@@ -183,6 +183,32 @@ world_size: 8
                                  Contains("  gpus: 8\n  batch_per_gpu: 1\n  precision: bf16\n"));
 }
 
+TEST_CASE("variables have their defaults, switches may be digits, and no layers are recomputed",
+          "[cli][import]") {
+  const Desk desk;
+  const auto outcome = imported(desk, R"(modules:
+  pre_trainer:
+    overrides:
+      num_layers: 32
+      hidden_size: 4096
+      num_attention_heads: 32
+      seq_length: ${PRIMUS_SEQ_LENGTH:4096}
+      max_position_embeddings: ${PRIMUS_SEQ_LENGTH:4096}
+      vocab_size: 128256
+      micro_batch_size: 1
+      global_batch_size: 8
+      world_size: ${PRIMUS_GPUS:8}
+      tensor_model_parallel_size: ${PRIMUS_TP:4}
+      sequence_parallel: 1
+      swiglu: 0
+      recompute_granularity: null
+      recompute_num_layers: 0
+)");
+  CHECK(outcome.status == 0);
+  CHECK_THAT(outcome.output, Contains("sequence: 4096\n") && Contains("tensor: 4\n") &&
+                                 Contains("sequence: true\n") && !Contains("recompute"));
+}
+
 TEST_CASE("YAML that is no map of settings is refused", "[cli][import][errors]") {
   const Desk desk;
   CHECK(imported(desk, "- attn\n").errors ==

@@ -273,6 +273,32 @@ TEST_CASE("captured products and grouped convolutions take more CPU time than ca
   CHECK(host_share(convolution, false) > 3 * plain);
 }
 
+TEST_CASE("products in fp8 are known by their scales", "[config]") {
+  const auto kernel_of = [](std::vector<std::int64_t> scale, CapturedType type, bool of_parameters) {
+    CapturedOperation operation;
+    operation.name = "_scaled_mm";
+    operation.of_parameters = of_parameters;
+    operation.inputs = {{.type = CapturedType::fp8, .shape = {512, 256}},
+                        {.type = CapturedType::fp8, .shape = {256, 1024}},
+                        {.type = type, .shape = std::move(scale)},
+                        {.type = type, .shape = {}}};
+    operation.outputs = {{.type = CapturedType::bf16, .shape = {512, 1024}}};
+    const auto kernels = kernels_of(operation, 2, 90);
+    REQUIRE(kernels.kernels.size() == 1);
+    CHECK(kernels.is_known);
+    CHECK(kernels.kernels.front().flops.value() == 2.0 * 512 * 256 * 1024 * 2);  // at twice the batch
+    CapturedOperation plain;
+    plain.name = "mm";
+    CHECK(host_share(operation, false) == host_share(plain, false));
+    return kernels.kernels.front().kernel;
+  };
+  CHECK(kernel_of({}, CapturedType::fp32, false) == "product fp8 nt_fast");
+  CHECK(kernel_of({}, CapturedType::fp32, true) == "product fp8 nt");
+  CHECK(kernel_of({512, 1}, CapturedType::fp32, false) == "product fp8 nt_rows");
+  CHECK(kernel_of({512, 2}, CapturedType::fp32, false) == "product fp8 nt_blocks");
+  CHECK(kernel_of({4096}, CapturedType::fp8, false) == "product fp8 nt_mx");
+}
+
 TEST_CASE("a compiled capture reads and writes each tensor of a run of operations once", "[config]") {
   const CapturedTensor wide{.type = CapturedType::bf16, .shape = {8, 64}};
   const CapturedTensor row{.type = CapturedType::fp32, .shape = {8, 1}};

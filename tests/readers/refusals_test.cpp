@@ -130,7 +130,7 @@ TEST_CASE("a step whose parameters get no gradient is refused", "[import][errors
 
   CHECK(refusal(trace_of(step).json()) ==
         "trace.json: error: the trace has no gradient of a parameter\n"
-        "  hint: record it with record_shapes=True\n");
+        "  hint: record it again, and whole: its file lacks operations of the backward pass\n");
 }
 
 TEST_CASE("backward passes of different forward passes before one optimizer step are refused",

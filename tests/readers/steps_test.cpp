@@ -370,6 +370,38 @@ TEST_CASE("all-reduces of autograd without DDP average gradients, all-to-alls ar
                                            Catch::Matchers::Contains("no strategy adds its all-to-alls"));
 }
 
+TEST_CASE("exchanges of embeddings are known by their kernels where no operation issues them", "[import]") {
+  auto step = small_step();
+  auto exchange = step[2];
+  exchange.op = {"All2All_Pooled_Wait"};
+  exchange.kernel.name = "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclWorkElem)";
+  exchange.kernel.stream = 20;
+  auto lookup = step[2];
+  lookup.op = {"fbgemm::permute_sparse_features"};
+  auto reduce = step[4];
+  reduce.gradient.clear();
+  reduce.op = {"c10d::allreduce_", "[[100,100]]"};
+  reduce.kernel.name = "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)";
+  reduce.kernel.stream = 20;
+  auto with_tables = step;
+  with_tables.insert(with_tables.begin() + 5, reduce);
+  with_tables.insert(with_tables.begin() + 2, {lookup, exchange});
+  auto without_tables = with_tables;
+  without_tables[2].op = {"aten::relu"};
+  const auto traced = [](const std::vector<Made>& launches) {
+    auto trace = trace_of(launches);
+    trace.annotation("DistributedDataParallel.forward", 1, 2);
+    return trace.json();
+  };
+
+  CHECK_THAT(import_text(traced(with_tables)).warnings.back(),
+             Catch::Matchers::EndsWith("no strategy adds its all-to-alls of embeddings or experts, whose "
+                                       "parameters are those of a rank"));
+  CHECK_THROWS_WITH(import_text(traced(without_tables)),
+                    Catch::Matchers::Contains("the trace is of distributed training: it has "
+                                              "'ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t'"));
+}
+
 TEST_CASE("without shapes, kernels are known by their names and gradients share the parameters", "[import]") {
   Loop loop;
   loop.has_shapes = false;

@@ -10,7 +10,9 @@
 #include "sim/metrics/utilisation.hpp"
 #include "sim/plan/plan.hpp"
 #include "sim/run/simulate.hpp"
+#include "sim/workload/architectures.hpp"
 #include "sim/workload/blocks.hpp"
+#include "tests/support/models.hpp"
 
 using namespace gradway;
 
@@ -202,4 +204,27 @@ TEST_CASE("gradients of flat parameters decide the memory of LitGPT's adapters u
                                             {"strategy", "{kind: fsdp1, no_sync: true}"}})));
   CAPTURE(batch, use.allocated().value());
   CHECK(use.allocated().value() == Approx(measured).epsilon(0.06));
+}
+
+TEST_CASE("checkpoints repeat the blocks of a tower that is trained, not of a frozen one") {
+  DecoderShape shape{
+      .layers = 2, .heads = 8, .hidden = 512, .mlp = 1024, .vocabulary = 1000, .sequence = 256};
+  shape.tower = {.layers = 3, .heads = 8, .hidden = 256, .mlp = 512, .patches = 512, .patch_inputs = 588};
+  const auto kernels_of_tower = [&](Phase phase, const char* strategy) {
+    auto scenario = llama({{"job.finetune", "full"}, {"job.recompute", "full"}, {"strategy", strategy}});
+    scenario.model = test::model_of(decoder(shape));
+    int launches = 0;
+    for (const auto& task : planned(scenario).first_program().tasks)
+      if (task.phase == phase && task.name.starts_with("tower.")) launches += task.launches;
+    return launches;
+  };
+  for (const auto* strategy : {"{kind: ddp}", "{kind: fsdp}", "{kind: zero, stage: 3}"}) {
+    CAPTURE(strategy);
+    shape.tower->frozen = false;
+    const auto forward = kernels_of_tower(Phase::forward, strategy);
+    CHECK(kernels_of_tower(Phase::backward, strategy) > 2 * forward);
+    shape.tower->frozen = true;
+    CHECK(kernels_of_tower(Phase::forward, strategy) == forward);
+    CHECK(kernels_of_tower(Phase::backward, strategy) == 0);
+  }
 }

@@ -69,6 +69,54 @@ Shape with_latent_attention(const LatentAttention& attention) {
 
 }  // namespace
 
+TEST_CASE("an encoder of sound has the parameters of Whisper's and of what joins its patches") {
+  const std::int64_t width = 48;
+  const std::int64_t mlp = 80;
+  const std::int64_t block = 4 * width * width + 4 * width + 2 * width * mlp + mlp + width + 4 * width;
+  const std::int64_t encoder =
+      3 * width * 20 + width + 3 * width * width + width + 2 * block + 2 * width;  // two convolutions, norm
+  const Tower tower{.layers = 2,
+                    .heads = 4,
+                    .hidden = 48,
+                    .mlp = 80,
+                    .patches = 40,
+                    .patch_inputs = 20,
+                    .join = 2,
+                    .rotary = false};
+  CHECK(added_by(small(), [&](Shape& s) { s.sound_tower = tower; }) == encoder + 2 * width * 64 + 64 * 64);
+  CHECK(added_by(small(), [&](Shape& s) {
+          s.sound_tower = tower;
+          s.sound_tower->averaged = true;
+        }) == encoder + width * 64 + 64);
+}
+
+TEST_CASE("a frozen tower runs forward only, and nothing of it is kept or recomputed") {
+  const auto alone = decoder(small());
+  auto shape = small();
+  shape.tower = {.layers = 2, .heads = 4, .hidden = 48, .mlp = 80, .patches = 64, .patch_inputs = 12};
+  const auto trained = decoder(shape);
+  shape.tower->frozen = true;
+  const auto frozen = decoder(shape);
+
+  CHECK(model_of(frozen).parameter_count() == model_of(alone).parameter_count());
+  CHECK(model_of(frozen).frozen_count() ==
+        model_of(trained).parameter_count() - model_of(alone).parameter_count());
+  CHECK(forward_flops(frozen) == forward_flops(trained));
+  CHECK(backward_flops(frozen) == backward_flops(alone));
+  CHECK(backward_flops(trained) > backward_flops(alone));
+  CHECK(bytes_kept(frozen) == bytes_kept(alone));
+  CHECK(bytes_kept(trained) > bytes_kept(alone));
+  for (const auto recompute : {Recompute::none, Recompute::full}) {
+    const auto model = model_of(frozen);
+    const auto step = eager_step(model, {.precision = Precision::bf16, .recompute = recompute});
+    for (std::size_t i = 0; i < model.layers.size(); ++i) {
+      if (!model.layers[i].name.starts_with("tower.")) continue;
+      CHECK(!step.layers[i].forward.empty());
+      CHECK(step.layers[i].backward.empty());
+    }
+  }
+}
+
 TEST_CASE("each choice of a decoder adds its own parameters") {
   const int layers = 2;
   CHECK(added_by(small(), [](Shape& s) { s.qkv_bias = false; }) == -layers * 3 * 64);

@@ -100,6 +100,8 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
                 known = value_of(args[0])
                 real = known if known is not None else on_host(args[0], args[0].dtype)
                 return real if called == "cpu" else getattr(real, called)()
+            if called == "data_ptr" and args[0].is_meta:
+                return recorder.address(args[0])
             if called == "pin_memory":
                 return args[0]
             if called == "is_pinned":
@@ -292,6 +294,8 @@ def modes(recorder: "_recorder.Recorder") -> list[Any]:
                         recorder.seen(value)
                 return  # from the host: the input's copy
             on_gpu = [value for value in flat if value.is_meta]
+            if func._schema.is_mutable and on_gpu:
+                recorder.changes(on_gpu[0])
             if name.startswith(("_foreach_", "_fused_", "_amp_")):
                 lists = [item for item in (*args, *named.values()) if isinstance(item, (list, tuple)) and item
                          and isinstance(item[0], torch.Tensor) and item[0].is_meta]

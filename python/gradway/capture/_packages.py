@@ -12,7 +12,7 @@ import types
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
-from gradway.capture import _recorder
+from gradway.capture import _recorder, _sharded
 from gradway.capture._errors import CaptureError, place_of_program
 from gradway.capture._kernels import attention_function, rms_norm_function
 
@@ -383,7 +383,7 @@ def _liger(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None]]:
 
 
 def _of_transformers(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any], None]]:
-    """attn_implementation="flash_attention_2" of transformers asks whether flash-attn is installed, and imports it."""
+    """attn_implementation="flash_attention_2" of transformers asks whether flash-attn is installed, and imports it; accelerate's FSDP2."""
 
     def calls(module: Any) -> None:
         module.is_flash_attn_2_available = lambda: True
@@ -402,7 +402,8 @@ def _of_transformers(recorder: "_recorder.Recorder") -> dict[str, Callable[[Any]
             if original is not None:
                 setattr(model, name, _unless_missing(original))
 
-    return {"transformers.modeling_flash_attention_utils": calls, "transformers.modeling_utils": models}
+    return {"transformers.modeling_flash_attention_utils": calls, "transformers.modeling_utils": models,
+            "accelerate.utils.fsdp_utils": _setting(fsdp2_load_full_state_dict=_sharded.loaded_already)}
 
 
 def _unless_missing(original: Callable[..., Any]) -> Callable[..., Any]:

@@ -19,10 +19,10 @@ from gradway.capture._autocast import Autocast
 from gradway.capture._blocks import blocks_of
 from gradway.capture._compiled import Compiled
 from gradway.capture._engines import engines
-from gradway.capture._errors import CaptureError, place_of_program
+from gradway.capture._errors import CaptureError, imported, place_of_program
 from gradway.capture._evaluation import Evaluations
 from gradway.capture._optimizers import word_of_optimizer
-from gradway.capture._ranks import Ranks
+from gradway.capture._ranks import Mesh, Ranks
 from gradway.capture._recording import Operation, Parameter, Ready, Recording, Tensor, as_words
 from gradway.capture._sharded import Strategies
 from gradway.capture._tensors import Tensors, number_format
@@ -44,7 +44,7 @@ _FREE = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided
          "_record_function_enter_new", "_record_function_exit", "_record_function_enter", "is_pinned", "_has_compatible_shallow_copy_type",
          "as_strided_", "t_", "transpose_", "squeeze_", "unsqueeze_"}
 # Their work follows from the shapes of their inputs, expanded or not.
-_BY_SHAPE = {"mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward", "scaled_dot_product_attention",
+_BY_SHAPE = {"mm", "addmm", "bmm", "baddbmm", "_scaled_mm", "convolution", "convolution_backward", "scaled_dot_product_attention",
              "scaled_dot_product_attention_backward"}
 # The shapes of their results depend on data.
 _DATA_DEPENDENT = {"nonzero", "masked_select", "_unique2", "unique_dim", "unique_consecutive", "repeat_interleave", "bincount"}
@@ -232,10 +232,20 @@ class Recorder(Tensors):
         self._engine_is_fused = True
 
     def has_sharded_tensors(self) -> None:
-        """The program's parameters have the functions of DTensor."""
+        """The program's parameters have what those of DTensor have."""
+        if hasattr(self.torch.Tensor, "full_tensor"):
+            return
+        shard = getattr(imported("torch.distributed.tensor"), "Shard", None)
         for name in ("full_tensor", "to_local"):
-            if not hasattr(self.torch.Tensor, name):
-                self._replace(self.torch.Tensor, name, lambda tensor, *_, **__: tensor)
+            self._replace(self.torch.Tensor, name, lambda tensor, *_, **__: tensor)
+        self._replace(self.torch.Tensor, "device_mesh", Mesh("cuda", (self.ranks.count,)))
+        self._replace(self.torch.Tensor, "placements", () if shard is None else (shard(0),))
+
+    def changes(self, tensor: Any) -> None:
+        """An operation changes a tensor in place."""
+        if self._phase == "between" and not self._trained and any(self._key(parameter) == self._key(tensor) for parameter in self._hooked.values()):
+            raise CaptureError(f"{place_of_program()}: the program changes its parameters without an optimizer of PyTorch's, so that a capture does not "
+                               "see where a step ends: for the capture, use one of torch.optim, such as torch.optim.SGD")
 
     def starts_evaluation(self) -> None:
         """What runs from now on is no part of the step, until the model is called with gradients."""
@@ -286,7 +296,7 @@ class Recorder(Tensors):
             self._outside.add(self._alive[key][1])
         if batches:
             self.recording.batch = self._given_batch or batches[0]
-            words = [value for value in flat if value.dim() == 2 and not value.is_floating_point()]
+            words = [value for value in flat if value.dim() == 2 and not value.is_floating_point() and value.shape[0] == batches[0]]
             self.recording.sequence = int(words[0].shape[1]) if words else 0
         self.recording.keeps_gradients = any(parameter.grad is not None for parameter in module.parameters())
 

@@ -127,6 +127,7 @@ def _of_host(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, Any]]:
 
     original_loader = torch.utils.data.DataLoader.__init__
 
+    @functools.wraps(original_loader)  # Lightning makes loaders again by the names of its arguments
     def loader(self: Any, *arguments: Any, **named: Any) -> None:
         named.update(num_workers=0, pin_memory=False)
         for key in ("prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout"):

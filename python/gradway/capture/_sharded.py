@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 from typing import Any, Iterator
 
 from gradway.capture import _recorder
@@ -16,6 +17,11 @@ from gradway.capture._ranks import Mesh
 from gradway.capture._wrapper import transparent_wrapper_of, wrapper_of
 
 _UNIT = "_gradway_unit"  # attribute of a module whose parameters are gathered together
+
+
+def loaded_already(_: Any, model: Any, *__: Any, **___: Any) -> Any:
+    """What loads the weights of a model into its shards, which are the parameters themselves."""
+    return model
 
 
 def unit_of(module: Any) -> "Unit | None":
@@ -293,6 +299,8 @@ def _of_fully_shard(recorder: "_recorder.Recorder") -> Iterator[tuple[Any, str, 
 
         setattr(module, method_name, functools.partial(unit.run, original))
 
+    if "accelerate.utils.fsdp_utils" in sys.modules:  # its launcher was imported
+        yield sys.modules["accelerate.utils.fsdp_utils"], "fsdp2_load_full_state_dict", loaded_already
     for owner in owners:
         yield owner, "fully_shard", fully_shard
         for name, value in (("FSDPModule", FSDPModule), ("register_fsdp_forward_method", register_fsdp_forward_method)):

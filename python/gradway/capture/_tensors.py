@@ -48,6 +48,10 @@ class Tensors:
     def _key(self, tensor: Any) -> Any:
         return self._storage(tensor)._cdata
 
+    def address(self, tensor: Any) -> int:
+        """Stands for the address of a tensor without memory."""
+        return int(self._key(tensor)) + int(tensor.storage_offset()) * int(tensor.element_size())
+
     def describe(self, tensor: Any, as_read: bool = False) -> Tensor:
         """@param as_read sides over which the tensor is expanded are 1: they are read once"""
         shape, stride = tuple(int(side) for side in tensor.shape), tensor.stride()

@@ -61,6 +61,10 @@ bool is_collective_call(std::string_view operation) {
          (operation.starts_with("_c10d_functional::") && !contains(operation, "_tensor"));
 }
 
+bool is_all_to_all(std::string_view operation) {
+  return contains(operation, "alltoall");
+}
+
 /// The ranks of a group that gathers parameters, of a mesh of two dimensions along one of them.
 std::int64_t shards_of(const Trace& trace) {
   std::int64_t group = 0;
@@ -90,10 +94,10 @@ Communication communication_of(const Trace& trace) {
     if (!is_collective_call(signature.name) || is_small(signature) ||
         covers(hooks, operation.thread, operation.start))
       continue;
-    const bool is_exchange = contains(signature.name, "alltoall");
     const bool divides = divides_models(collective_kind(signature.name));
-    result.has_exchange = result.has_exchange || is_exchange || (divides && has_tables);
-    if (is_exchange || (divides && has_tables) || !result.divides.empty()) continue;
+    const bool is_exchange = is_all_to_all(signature.name) || (divides && has_tables);
+    result.has_exchange = result.has_exchange || is_exchange;
+    if (is_exchange || !result.divides.empty()) continue;
     if (divides || (result.strategy.empty() && !covers(autograd, operation.thread, operation.start)))
       result.divides = signature.name;
     reduces = true;
@@ -101,11 +105,16 @@ Communication communication_of(const Trace& trace) {
   const bool has_owners = std::ranges::any_of(trace.optimizer_steps, [](const Annotation& step) {
     return contains(step.name, "ZeroRedundancyOptimizer");
   });
-  const bool has_calls = has_operation(trace, "c10d::");
+  // PyTorch issued exchanges without an operation of c10d's until 2022.
+  const bool has_calls = std::ranges::any_of(trace.signatures, [](const Signature& signature) {
+    return is_collective_call(signature.name) &&
+           (is_all_to_all(signature.name) || divides_models(collective_kind(signature.name)));
+  });
   for (const auto& activity : trace.activities) {
     const auto& kernel = trace.names.text(activity.name);
-    if (!has_calls && is_collective(kernel) && divides_models(collective_kind(kernel)))
-      result.divides = kernel.substr(0, kernel.find('('));
+    if (has_calls || !is_collective(kernel) || !divides_models(collective_kind(kernel))) continue;
+    result.has_exchange = result.has_exchange || has_tables;
+    if (!has_tables) result.divides = kernel.substr(0, kernel.find('('));
   }
   if (has_owners || !trace.hooks.empty()) result.shards = shards_of(trace);
   if (reduces && result.strategy.empty()) result.strategy = "ddp";

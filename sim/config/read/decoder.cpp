@@ -95,23 +95,21 @@ void check_attention(Reader& file, const DecoderShape& shape) {
                "write 'positions: rotary'", {note});
 }
 
-void check_tower(Reader& file, const DecoderShape& shape) {
-  if (!shape.tower || !file.is_valid()) return;
-  const auto& tower = *shape.tower;
+void check_tower(Reader& file, const char* key, const DecoderShape& shape, const Tower& tower) {
   const auto refuse = [&](std::string message, std::string hint) {
-    file.error(file.key_place("tower"), std::move(message), std::move(hint));
+    file.error(file.key_place(key), std::move(message), std::move(hint));
   };
   if (tower.hidden % tower.heads != 0)
     refuse(fmt::format("{} heads do not divide hidden {} of the tower", tower.heads, tower.hidden),
-           "write the numbers of the model's vision_config");
+           "write the numbers of the model's vision_config or audio_config");
   if (tower.patches % tower.join != 0)
     refuse(fmt::format("{} patches of which {} become one token (join) leave a remainder", tower.patches,
                        tower.join),
-           "the patches of all images of a sample count");
+           "the patches of a whole sample count");
   else if (tower.patches / tower.join > shape.sequence)
     refuse(fmt::format("{} patches become {} tokens, more than the {} of a sample", tower.patches,
                        tower.patches / tower.join, shape.sequence),
-           "the tokens of images are part of 'sequence'");
+           "the tokens of images and sound are part of 'sequence'");
 }
 
 Experts read_experts(Reader& map, int layers) {
@@ -161,7 +159,8 @@ ModelShape read_decoder(Reader& file, Model& model) {
   check_biases(file, shape);
   check_positions(file, shape);
   check_attention(file, shape);
-  check_tower(file, shape);
+  if (shape.tower && file.is_valid()) check_tower(file, "tower", shape, *shape.tower);
+  if (shape.sound_tower && file.is_valid()) check_tower(file, "sound_tower", shape, *shape.sound_tower);
   read_mlps(file, shape);
   if (file.is_valid()) check_parameters(file, parameters_of(shape));
   if (!file.is_valid()) return shape;
@@ -169,6 +168,8 @@ ModelShape read_decoder(Reader& file, Model& model) {
   model.input_per_sample = Bytes{(shape.sequence + 1.0) * token_bytes};
   if (const auto& tower = shape.tower)
     model.input_per_sample += Bytes{fp32_bytes * tower->patches * tower->patch_inputs};
+  if (const auto& tower = shape.sound_tower)
+    model.input_per_sample += Bytes{2 * fp32_bytes * tower->patches * tower->patch_inputs};
   model.tokens_per_sample = shape.sequence;
   const bool is_sequential = shape.blocks == DecoderShape::Blocks::sequential;
   const int kv_heads = shape.kv_heads > 0 ? shape.kv_heads : shape.heads;

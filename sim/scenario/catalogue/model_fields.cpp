@@ -60,12 +60,15 @@ FieldTable make_fields(std::type_identity<Tower>) {
       required(field("hidden", &Tower::hidden, width, "width of the blocks")),
       required(field("mlp", &Tower::mlp, width, "width of MLPs")),
       required(field("patches", &Tower::patches, token_number, "patches of a sample")),
-      required(field("patch_inputs", &Tower::patch_inputs, width, "numbers of a patch")),
+      required(
+          field("patch_inputs", &Tower::patch_inputs, width, "numbers of a patch, or of a frame of sound")),
       field("join", &Tower::join, width, "patches that become one token; default: 4"),
       field("llama", &Tower::llama, boolean, "RMSNorms and SwiGLU, as in Qwen2.5-VL"),
       field("rotary", &Tower::rotary, boolean, "false: learned positions, as in CLIP"),
       field("window", &Tower::window, token_number, "patches that layers without full attention read"),
-      field("full_attention_every", &Tower::full_every, layer_number, "every n-th layer has full attention")};
+      field("full_attention_every", &Tower::full_every, layer_number, "every n-th layer has full attention"),
+      field("averaged", &Tower::averaged, boolean, "patches are joined by their mean and one product"),
+      field("frozen", &Tower::frozen, boolean, "runs without gradients")};
 }
 
 FieldTable make_fields(std::type_identity<LatentAttention>) {
@@ -131,7 +134,8 @@ FieldTable make_fields(std::type_identity<DecoderShape>) {
         field("full_attention_every", &Shape::full_every, layer_number,
               "every n-th layer has full attention"),
         section("linear_attention", &Shape::linear, "in layers without full attention"),
-        section("tower", &Shape::tower, "an encoder of images that is trained with the text"),
+        section("tower", &Shape::tower, "an encoder of images beside the text"),
+        section("sound_tower", &Shape::sound_tower, "an encoder of sound beside the text"),
         field("activation", &Shape::activation, value::Words{"an activation", activation_words}, "of MLPs"),
         group("experts", &Shape::experts, "experts in place of MLPs"),
         custom("mlp", width, "width of MLPs; required unless all layers have experts")}});

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "sim/workload/captured/captured_names.hpp"
 #include "sim/workload/captured/captured_step.hpp"
 
 namespace gradway {
@@ -12,11 +13,10 @@ namespace {
 /// Whether Inductor generates no code for an operation but calls a library or PyTorch's own kernel.
 bool is_called(const CapturedOperation& captured) {
   const std::string_view name = captured.name;
-  return name == "mm" || name == "addmm" || name == "bmm" || name == "baddbmm" || name == "_grouped_mm" ||
-         name.starts_with("scaled_dot_product_attention") || name.starts_with("convolution") ||
-         name == "sort" || name == "topk" || name == "argsort" || name == "histc" || name == "nonzero" ||
-         name == "embedding_dense_backward" || captured.host_waits || captured.is_eager ||
-         captured.name == "checkpoint" || captured.given > Seconds{};
+  return is_product(name) || name.starts_with("scaled_dot_product_attention") ||
+         name.starts_with("convolution") || name == "sort" || name == "topk" || name == "argsort" ||
+         name == "histc" || name == "nonzero" || name == "embedding_dense_backward" || captured.host_waits ||
+         captured.is_eager || captured.name == "checkpoint" || captured.given > Seconds{};
 }
 
 /// An operation of the step and the layer that issues it.

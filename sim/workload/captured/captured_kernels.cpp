@@ -116,8 +116,8 @@ class Kernels {
     if (captured_.given > Seconds{})
       return add("elementwise given fp32", {captured_.given.value() * 1e9 * batch_ratio_});
     if (name == "compiled") return add_copy(bytes_read() + bytes_written());
-    if (name == "mm" || name == "addmm" || name == "bmm" || name == "baddbmm") return product();
     if (name == "_grouped_mm") return grouped_product();
+    if (is_product(name)) return product();
     if (name.find('.') != std::string_view::npos) return custom();
     if (name == "convolution" || name == "convolution_backward") return convolution();
     if (name.starts_with("scaled_dot_product_attention")) return attention();
@@ -139,31 +139,25 @@ class Kernels {
     if (is_reduction(name)) return reduction();
     if (is_zeroing(name)) return zero();
     if (is_random(name)) return add_elementwise("random", written().type, written().elements());
-    if (name == "slice_backward" || name == "select_backward" || name == "constant_pad_nd" ||
-        name == "slice_scatter" || name == "select_scatter")
-      return into_zeros();
+    if (is_padded(name)) return into_zeros();
     if (name == "sort" || name == "topk" || name == "argsort") return sorted();
     if (name == "index" && captured_.inputs.size() == 2 && in(1).type == CapturedType::int64)
       return indexed();
-    if (name == "index_put" || name == "index_put_" || name == "_index_put_impl_" || name == "index_add" ||
-        name == "index_add_" || name == "scatter" || name == "scatter_add" || name == "scatter_" ||
-        name == "scatter_add_")
-      return scattered();
+    if (is_scattered(name)) return scattered();
     elementwise();
   }
 
-  /// An operation of the program or of a library. Its kernel is assumed to read and write each tensor once in
-  /// the tensor's own layout.
+  /// An operation of the program or of a library, whose kernel is assumed to read and write each tensor once.
   void custom() {
     result_.is_known = false;
     add_copy(bytes_read() + bytes_written());
   }
-
   const CapturedTensor& written() const { return written_by(captured_); }
 
   void product() {
     const bool is_batched = captured_.name == "bmm" || captured_.name == "baddbmm";
-    const auto first = captured_.inputs.size() - 2;
+    const bool is_scaled = captured_.name == "_scaled_mm";
+    const auto first = is_scaled ? 0 : captured_.inputs.size() - 2;
     const auto& a = in(first);
     const auto& b = in(first + 1);
     const auto rank = a.shape.size();
@@ -173,16 +167,26 @@ class Kernels {
     auto layout = ProductLayout::nn;
     if (b.layout == CapturedLayout::transposed) layout = ProductLayout::nt;
     if (a.layout == CapturedLayout::transposed) layout = ProductLayout::tn;
-    const auto number = arithmetic(a.type);
+    const auto number = is_scaled ? "fp8" : arithmetic(a.type);
+    const auto kernel =
+        fmt::format("product {} {}", number, is_scaled ? layout_by_scales() : name_of(layout));
     if (is_batched) {
-      add(fmt::format("batched_product {} {}", number, name_of(layout)),
-          {d(a.shape[0]) * batch_ratio_, m, n, k});
+      add("batched_" + kernel, {d(a.shape[0]) * batch_ratio_, m, n, k});
       if (captured_.name == "baddbmm") add_elementwise("add", a.type, d(a.shape[0]) * m * n);
     } else if (captured_.of_parameters) {
-      add(fmt::format("product {} {}", number, name_of(layout)), {m, n, k * batch_ratio_});
+      add(kernel, {m, n, k * batch_ratio_});
     } else {
-      add(fmt::format("product {} {}", number, name_of(layout)), {m * batch_ratio_, n, k});
+      add(kernel, {m * batch_ratio_, n, k});
     }
+  }
+
+  /// The kernel of a product in fp8 follows from the scales of its operands. Gradients of weights are summed
+  /// in full precision. @source torchao, float8/config.py (use_fast_accum)
+  std::string_view layout_by_scales() const {
+    const auto& scale = in(2);
+    if (scale.type == CapturedType::fp8) return "nt_mx";
+    if (scale.elements() > 1) return scale.shape.back() > 1 ? "nt_blocks" : "nt_rows";
+    return captured_.of_parameters ? "nt" : "nt_fast";
   }
 
   /// Rows in groups, each with its own weight; or the products that compute the gradients of these weights.
@@ -389,18 +393,14 @@ class Kernels {
     const bool has_parts = std::ranges::any_of(
         captured_.inputs, [](const auto& tensor) { return tensor.layout != CapturedLayout::contiguous; });
     if (has_parts) return add_strided(2 * result.bytes());
-    const double width = result.shape.empty() ? 1 : d(result.shape.back());
-    add(fmt::format("rows cat {}", number_of(result.type)),
-        {result.elements() / width * batch_ratio_, width});
+    add_rows("cat", number_of(result.type), result);
   }
 
   void reduction() {
     const auto& from = in(0);
     const double results = written().elements();
     if (captured_.name == "sum" && captured_.of_parameters && from.shape.size() > 1 && results > 1) {
-      const double width = d(from.shape.back());
-      add(fmt::format("rows bias_sum {}", number_of(from.type)),
-          {from.elements() / width * batch_ratio_, width});
+      add_rows("bias_sum", number_of(from.type), from);
     } else if (reduces_rows(captured_)) {
       add(fmt::format("rows sum {}", number_of(from.type)),
           {results * batch_ratio_, from.elements() / results});

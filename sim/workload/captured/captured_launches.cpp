@@ -26,8 +26,7 @@ bool has_channel_groups(const CapturedOperation& captured) {
 LaunchClass class_of(const CapturedOperation& captured) {
   const std::string_view name = captured.name;
   if (name == "_to_copy") return LaunchClass::cast;
-  if (name == "mm" || name == "addmm" || name == "bmm" || name == "baddbmm" || name == "_grouped_mm")
-    return LaunchClass::product;
+  if (is_product(name)) return LaunchClass::product;
   if (name.starts_with("scaled_dot_product_attention")) return LaunchClass::attention;
   if (name == "convolution" || name == "convolution_backward")
     return has_channel_groups(captured) ? LaunchClass::grouped_convolution : LaunchClass::convolution;

@@ -98,6 +98,25 @@ bool is_plain_operation(std::string_view operation) {
   return is_word_of(plain_operations, operation);
 }
 
+bool is_scattered(std::string_view operation) {
+  constexpr std::array<std::string_view, 9> names{"index_put", "index_put_",  "_index_put_impl_",
+                                                  "index_add", "index_add_",  "scatter",
+                                                  "scatter_",  "scatter_add", "scatter_add_"};
+  return std::ranges::find(names, operation) != names.end();
+}
+
+bool is_padded(std::string_view operation) {
+  constexpr std::array<std::string_view, 5> names{"slice_backward", "select_backward", "constant_pad_nd",
+                                                  "slice_scatter", "select_scatter"};
+  return std::ranges::find(names, operation) != names.end();
+}
+
+bool is_product(std::string_view operation) {
+  constexpr std::array<std::string_view, 6> products{"mm",      "addmm",       "bmm",
+                                                     "baddbmm", "_grouped_mm", "_scaled_mm"};
+  return std::ranges::find(products, operation) != products.end();
+}
+
 bool is_reduction(std::string_view operation) {
   return is_among(reductions, operation);
 }

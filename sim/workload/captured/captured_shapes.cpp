@@ -31,6 +31,7 @@ constexpr CapturedShape known_shapes[] = {
     CapturedShape{"bmm", 2, 1, 0, 2, 3, 3},
     CapturedShape{"baddbmm", 3, 1, 1, 2, 3, 3},
     CapturedShape{"_grouped_mm", 2, 1, 0, 1, 2, 2},
+    CapturedShape{"_scaled_mm", 4, 1, 0, 2, 2, 2},
     CapturedShape{"convolution", 2, 1, 0, 0, any_rank, 3},
     CapturedShape{"convolution_backward", 3, 1, 0, 0, any_rank, 1},
     CapturedShape{"scaled_dot_product_attention", 3, 1, 0, 3, 4, 4},

@@ -30,7 +30,7 @@ void Eager::open(const std::string& name, std::vector<Parameter> parameters) {
   Layer layer;
   layer.name = name;
   layer.role = role_;
-  if (settings_.lora) {
+  if (settings_.lora || is_frozen_) {
     for (auto& parameter : parameters)
       layer.frozen.push_back({std::move(parameter), bytes_of(parameter_number())});
   } else {
@@ -48,8 +48,8 @@ Tensor Eager::make(double elements, Number number, bool needs_grad) {
   info.elements = elements;
   info.number = number;
   // With frozen parameters, a result needs a gradient only if one of its inputs does.
-  info.needs_grad =
-      needs_grad && (!settings_.lora || !nodes_.back().inputs.empty() || nodes_.back().parameter_bytes > 0);
+  info.needs_grad = needs_grad && !is_frozen_ &&
+                    (!settings_.lora || !nodes_.back().inputs.empty() || nodes_.back().parameter_bytes > 0);
   info.storage = id;
   info.made = info.last_use = current_node;
   tensors_.push_back(info);
@@ -146,7 +146,7 @@ double Eager::cast_weight(double elements) {
 /// autocast ends, without gradients of operations, too; two H200 (own measurement, 2026-11-30, PyTorch 2.11)
 void Eager::keep_cast_weight(double elements, Number number) {
   const auto copy = make(elements, number, false);
-  of(copy).outlasts_uses = true;
+  of(copy).outlasts_uses = !is_frozen_;
   save(copy);
 }
 

@@ -221,6 +221,8 @@ class Eager {
     offloads_ = before;
     return result;
   }
+  /// Runs a part of the forward pass without autograd. Its parameters are frozen.
+  Tensor without_gradients(const std::function<Tensor()>& part);
   /// Sets the role of all layers that are opened from now on.
   void set_role(LayerRole role) { role_ = role; }
   /// Computes the shares of each token's best experts from the router's logits.
@@ -258,10 +260,8 @@ class Eager {
   std::vector<Layer> take_layers();
   /// By layer. @pre finish() was called
   const std::vector<LayerOperations>& operations() const { return operations_; }
-  /// Moves them out.
   std::vector<LayerOperations> take_operations() { return std::move(operations_); }
-  /// Determines the operations of each layer in both directions, and the memory. @pre the forward pass is
-  /// complete
+  /// Determines the operations of both passes, and the memory. @pre the forward pass is complete
   void finish();
   const StepMemory& memory() const { return memory_; }
   /// The kinds of attention heads; empty if the model has no attention.
@@ -483,12 +483,12 @@ class Eager {
   /// Nodes of a module that is recomputed.
   struct RecomputedPart {
     RecomputedModule module;
-    std::size_t first;
-    std::size_t end;
+    std::size_t first, end;
   };
   std::vector<RecomputedPart> recomputed_parts_;
   bool in_module_ = false;                  ///< that is recomputed
   bool offloads_ = false;                   ///< what is saved waits in host memory
+  bool is_frozen_ = false;                  ///< inside of `without_gradients`
   std::vector<std::int32_t> end_of_block_;  ///< by block: its last node
   std::vector<Layer> layers_;
   std::vector<LayerOperations> operations_;

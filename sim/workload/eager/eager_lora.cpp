@@ -84,7 +84,7 @@ Tensor Eager::multiply_by_frozen(Tensor x, double m, std::int64_t inputs, std::i
   if (is_quantised()) function.temporary = function.temporary_backward = bytes_of(half_number()) * weight;
   const auto y = make(m * d(outputs), half_number(), true);
   const auto adapted =
-      is_in_block() && has_adapter(layer) ? with_adapter(x, y, m, inputs, outputs, split) : y;
+      is_in_block() && !is_frozen_ && has_adapter(layer) ? with_adapter(x, y, m, inputs, outputs, split) : y;
   return is_quantised() ? cast(adapted, delivered) : adapted;
 }
 
@@ -145,6 +145,15 @@ std::vector<Operation> Eager::dequantised(double elements) const {
   if (!lora.double_quant) return {expanded};
   const auto scales = stream("copy", Number::fp32, elements / Lora::nf4_block);
   return {scales, scales, expanded};
+}
+
+Tensor Eager::without_gradients(const std::function<Tensor()>& part) {
+  const auto first_node = nodes_.size();
+  is_frozen_ = true;
+  const auto result = part();
+  is_frozen_ = false;
+  for (auto n = first_node; n < nodes_.size(); ++n) nodes_[n].parameter_bytes = 0;
+  return result;
 }
 
 void Eager::drop_frozen() {

@@ -20,7 +20,7 @@ void Eager::take_step(std::vector<Layer> layers, std::vector<LayerOperations> op
 
 void Eager::finish() {
   if (is_taken_) return;
-  if (settings_.lora) drop_frozen();
+  if (std::ranges::any_of(layers_, [](const Layer& layer) { return !layer.frozen.empty(); })) drop_frozen();
   if (settings_.recompute == Recompute::selective_op) select_kept_products();
   recompute_modules();
   if (settings_.compiled) {
@@ -116,6 +116,9 @@ std::vector<std::int32_t> Eager::checkpointed_blocks() const {
   auto blocks = blocks_of_layers(layers_);
   for (auto& block : blocks)
     if ((block + 1) % settings_.recompute_every != 0) block = Blocks::none;
+  for (std::size_t i = 0; i < layers_.size() && !settings_.lora; ++i)
+    if (!layers_[i].frozen.empty() && blocks[i] != Blocks::none)
+      std::ranges::replace(blocks, blocks[i], Blocks::none);
   return blocks;
 }
 
