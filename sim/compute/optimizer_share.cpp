@@ -58,7 +58,7 @@ struct OptimizerHook {
     }
     // Not timed on sharded tensors. The ratio to adamw is assumed to be that of plain tensors.
     auto cost = sharded_optimizer_cpu.adamw;
-    cost.each *= cost_of(optimizer).launch / cost_of(Optimizer::adamw).launch;
+    cost.each *= cost_of(optimizer).cpu.each / cost_of(Optimizer::adamw).cpu.each;
     return cost;
   }
   std::optional<HookCost> operator()(const Fsdp1&) const { return sharded_optimizer_cpu.flat; }
