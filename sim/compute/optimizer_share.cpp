@@ -54,7 +54,7 @@ HookCost step_of_dtensors(Optimizer optimizer) {
   }
   // Not timed on sharded tensors. The ratio to adamw is assumed to be that of plain tensors.
   auto cost = sharded_optimizer_cpu.adamw;
-  cost.each *= cost_of(optimizer).launch / cost_of(Optimizer::adamw).launch;
+  cost.each *= cost_of(optimizer).cpu.each / cost_of(Optimizer::adamw).cpu.each;
   return cost;
 }
 

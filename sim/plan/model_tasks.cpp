@@ -269,17 +269,15 @@ std::vector<Unit::Gradient> gradients_in_order(const Model& model) {
 std::vector<ModelTask> optimizer_tasks(const RankScenario& scenario, const ComputeCosts& costs,
                                        Seconds time) {
   if (const auto on_host = host_optimizer_time(scenario)) return {{host_step(*on_host)}};
-  constexpr int pieces = 8;
-  const bool ideal = scenario.platform.gpu_models.front().ideal;
-  const auto tensors = scenario.model.parameter_tensors();
   const auto hook = optimizer_hook(scenario.job);
+  const int pieces = hook ? 8 : 1;
+  const auto tensors = static_cast<double>(scenario.model.parameter_tensors());
+  const auto cpu = hook.value_or(cost_of(scenario.job.optimizer).cpu);
   Seconds launch{};
-  if (!ideal && hook) launch = costs.launch * (hook->once + hook->each * static_cast<double>(tensors));
-  if (!ideal && !hook) launch = costs.slower_host * optimizer_launch_time(scenario.job.optimizer, tensors);
-  const int count = hook ? pieces : 1;
+  if (!scenario.platform.gpu_models.front().ideal) launch = costs.launch * (cpu.once + cpu.each * tensors);
   std::vector<ModelTask> tasks;
-  for (int i = 0; i < count; ++i)
-    tasks.push_back({kernel("optimizer", Phase::optimizer, time / count, launch / count)});
+  for (int i = 0; i < pieces; ++i)
+    tasks.push_back({kernel("optimizer", Phase::optimizer, time / pieces, launch / pieces)});
   return tasks;
 }
 

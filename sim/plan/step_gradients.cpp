@@ -19,7 +19,7 @@ void StepGradients::accumulate(std::size_t first, std::size_t count, const Task&
   if (has_half_states(rank_.job)) size = size / 2;
   size = size * sync_.accumulation_traffic();
   const auto kernels = static_cast<int>(count);
-  const auto launch = tasks_.gpu().launch_cost * kernels;
+  const auto launch = tasks_.hook(gradient_addition, kernels);
   if (rank_.job.layout.pipeline > 1) {
     Task task;
     task.work = Kernel{.work = tasks_.memory(size, kernels)};

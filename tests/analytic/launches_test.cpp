@@ -165,6 +165,26 @@ TEST_CASE("CPU times of an architecture's operations follow their classes", "[ho
   CHECK(layer.backward.at(2).host == Approx((28 + 2 * 4) / 29.0));  // and two gradients that accumulate
 }
 
+TEST_CASE("later micro-batches add to each gradient, and an optimizer's launches grow with the tensors",
+          "[host]") {
+  const auto gpt = [](const char* accumulate, const char* optimizer) {
+    return load_scenario("unmeasured/h100",
+                         {{"model", "gpt_124m"},
+                          {"job.batch_per_gpu", "1"},
+                          {"job.accumulate", accumulate},
+                          {"optimizer", optimizer}},
+                         {{GRADWAY_SOURCE_DIR}});
+  };
+  const auto scenario = gpt("1", "adamw");
+  const auto launch_ms = compute_costs(scenario).launch.value() * 1e3;
+  const auto tensors = static_cast<double>(scenario.model.parameter_tensors());
+  const auto lists = issue_ms(scenario) - issue_ms(gpt("1", "adamw_fused"));
+  CHECK(lists == Approx(launch_ms * (16.5 - 4.8 + (0.54 - 0.166) * tensors)));
+  const auto step = launch_ms * (16.5 + 0.54 * tensors);
+  const auto additions = issue_ms(gpt("2", "adamw")) - 2 * issue_ms(scenario) + step;
+  CHECK(additions == Approx(launch_ms * gradient_addition.each * tensors));
+}
+
 TEST_CASE("launches, hooks and the optimizer follow the launch cost of the platform or its calibration",
           "[host]") {
   for (const auto* strategy : {"ddp", "fsdp", "zero"}) {
