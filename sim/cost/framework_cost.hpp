@@ -35,12 +35,12 @@ inline constexpr double slow_core = 1.75;
 /// of a single redistribution, both without the call of NCCL.
 /// @source own measurement, 2026-12-01, one H200, PyTorch 2.11, ranks that are not there (a fake process
 /// group): decoders of 6 and 18 blocks with and without tensor or sequence parallelism by turns in one
-/// process, in bf16 and with autocast, queries, keys and values in one product or three: 13 to 20 operations
-/// of the same process per module and direction (0.4 to 0.7 ms), 2.5 per redistribution of a norm's gradient
+/// process, in bf16 and with autocast, queries, keys and values in one product or three: 12 to 18 operations
+/// of the same process per module and direction (0.4 to 0.7 ms), 2.4 per redistribution of a norm's gradient
 /// (63 us)
 struct DtensorCpu {
-  double module = 17;
-  double redistribution = 2.5;
+  double module = 16;
+  double redistribution = 2.4;
 };
 inline constexpr DtensorCpu dtensor_cpu;
 
@@ -49,12 +49,12 @@ inline constexpr DtensorCpu dtensor_cpu;
 /// @source exchanges: the mean of two own measurements with PyTorch 2.11. A trace of a mixture of experts on
 /// two H200 (2026-11-22), less 3.9 us an event of the profiler: 14.4 and 4.8 operations, of which 7 are
 /// Python's dispatch of the three operations that first see the result of a functional collective. The same
-/// blocks with and without exchanges by turns in one process on one H200 (2026-12-01): 19.6 and 12.7 (0.7 and
+/// blocks with and without exchanges by turns in one process on one H200 (2026-12-01): 18.2 and 11.8 (0.7 and
 /// 0.4 ms). Rows: that trace, 572 and 403 us under the profiler, where an operation of other layers takes 54
 /// us forward and 70 us backward
 struct ExpertCpu {
-  double exchange_forward = 17;
-  double exchange_backward = 9;
+  double exchange_forward = 16;
+  double exchange_backward = 8;
   double rows_forward = 11;
   double rows_backward = 6;
 };
