@@ -311,6 +311,11 @@ class Finetuning {
                          distributed.starts_with("fsdp") || number("fsdp_version", 0) > 0 ||
                          (gpus_ > 1 && of_program("strategy") == "fsdp");
     if (is_fsdp) return read_fsdp(fsdp);
+    const std::array no_other{"", "no", "none", "auto", "single", "ddp", "dp", "multi_gpu"};
+    if (std::ranges::none_of(no_other, [&](const std::string_view word) {
+          return word.empty() ? distributed.empty() : distributed.starts_with(word);
+        }))
+      note(fmt::format("strategy {}: gradway does not know it and takes DDP", distributed));
     if (gpus_ <= 1) {
       keys_.put("strategy.kind", "none");
     } else {
@@ -389,8 +394,8 @@ class Finetuning {
                      "give the DeepSpeed configuration as another file, or copy it to this place");
     keys_.put("strategy.kind", stage > 0 ? "zero" : gpus_ > 1 ? "ddp" : "none");
     if (stage > 0) keys_.put("strategy.stage", stage);
-    const bool offloads = written("offload_optimizer_device") == "cpu" || distributed.ends_with("offload") ||
-                          name.find("offload") != std::string::npos;
+    const bool offloads = written("offload_optimizer_device") == "cpu" || flag("offload_optimizer_device") ||
+                          distributed.ends_with("offload") || name.find("offload") != std::string::npos;
     if (stage > 0 && offloads) keys_.put("strategy.offload_optimizer", "true");
   }
 

@@ -32,7 +32,8 @@ class Renamed {
       // xtuner: lora=dict(type=LoraConfig, r=64)
       if (entry.key == "lora")
         renamed_.push_back({.kind = Kind::boolean, .key = "use_peft", .text = "true", .span = entry.span});
-      for (const auto& inside : entry.entries) add(inside, entry.key);
+      // Lightning writes what a class takes beside its name.
+      for (const auto& inside : entry.entries) add(inside, entry.key == "init_args" ? group : entry.key);
       return;
     }
     auto setting = entry;
@@ -40,8 +41,9 @@ class Renamed {
     // LLaMA-Factory's, of which sft and pt have the step that gradway predicts.
     if (group.empty() && setting.key == "stage" && setting.text != "sft" && setting.text != "pt")
       setting.key = "rlhf_type";
+    if (group == "strategy" && setting.key == "stage") setting.key = "zero_stage";
     if (setting.key == "_component_" || setting.key == "class_path") {
-      if (group != "model" && group != "optimizer" && group != "loss") return;
+      if (group != "model" && group != "optimizer" && group != "loss" && group != "strategy") return;
       if (group == "model" && setting.key == "class_path") return;
       setting.key = group;
       setting.text = last_name(entry.text);

@@ -95,8 +95,10 @@ class Renaming {
   /// Reads `optim.name` of NeMo.
   bool add_optimizer(const FileSetting& setting) {
     if (setting.key == "name" && last_group(setting) == "optim") {
-      if (setting.text.starts_with("distributed_")) put_switch(setting, "use_distributed_optimizer");
-      const bool is_adam = setting.text.ends_with("fused_adam");
+      const bool is_of_megatron = setting.text == "mcore_distributed_optim";
+      if (is_of_megatron || setting.text.starts_with("distributed_"))
+        put_switch(setting, "use_distributed_optimizer");
+      const bool is_adam = is_of_megatron || setting.text.ends_with("fused_adam");
       put_word(setting, "optimizer", is_adam ? std::string_view{"adam"} : std::string_view{setting.text});
       return true;
     }

@@ -215,7 +215,8 @@ TEST_CASE("DTensor and exchanges of experts follow the time per operation, not i
   auto scenario = load_scenario(name, set, {{GRADWAY_SOURCE_DIR}});
   const auto launches = [&] {
     std::vector<Seconds> of_tasks;
-    for (const auto& task : plan(scenario, compute_costs(scenario)).first_program().tasks)
+    const auto workload = plan(scenario, compute_costs(scenario));
+    for (const auto& task : workload.first_program().tasks)
       of_tasks.push_back(task.launch);
     return of_tasks;
   };

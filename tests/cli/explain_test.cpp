@@ -96,9 +96,9 @@ TEST_CASE("the document of an explanation is sufficient to repeat it", "[cli][ex
   for (const auto& [key, value] : document.items()) keys.push_back(key);
   std::ranges::sort(keys);
   CHECK(keys == std::vector<std::string>{"basis", "bottleneck", "counterfactuals", "does_not_fit", "engine",
-                                         "evidence", "exposed", "fits", "gradway", "interval", "no_help",
-                                         "scenario", "schema", "slow_gpu", "step_time_s", "warning_codes",
-                                         "warnings"});
+                                         "evidence", "exposed", "fits", "gradway", "interval",
+                                         "memory_verdict", "no_help", "scenario", "schema", "slow_gpu",
+                                         "step_time_s", "warning_codes", "warnings"});
   CHECK(document.at("schema") == 1);
   CHECK(document.at("scenario").at("faster") == Json{{"gpu", 2.0}});
   CHECK(document.at("warnings").at(0).get<std::string>().starts_with("this is a what-if: GPU kernels 2"));

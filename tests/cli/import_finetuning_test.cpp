@@ -182,6 +182,22 @@ TEST_CASE("settings of Lightning, litgpt and torchtune are read", "[cli][import]
       Contains("  gpus: 4\n  batch_per_gpu: 32\n  precision: bf16\n  accumulate: 2\n") &&
           Contains("  clip_grad_norm: true\n") && Contains("  find_unused_parameters: true\n") &&
           Contains("optimizer: adamw\n"));
+  const auto by_class = [&](const std::string& name, const std::string& arguments) {
+    return imported(desk,
+                    "trainer:\n  devices: 8\n  precision: bf16-mixed\n  strategy:\n    class_path: "
+                    "lightning.pytorch.strategies." +
+                        name + "\n    init_args: {" + arguments +
+                        "}\ndata:\n  class_path: my.Data\n  init_args: {batch_size: 32}\n",
+                    {"--model", "gpt2"});
+  };
+  CHECK_THAT(by_class("FSDPStrategy", "sharding_strategy: SHARD_GRAD_OP, cpu_offload: true").output,
+             Contains("  kind: fsdp\n  reshard_after_forward: false\n") && Contains("  cpu_offload: true\n"));
+  CHECK_THAT(by_class("DeepSpeedStrategy", "stage: 3, offload_optimizer: true").output,
+             Contains("  kind: zero\n  stage: 3\n  offload_optimizer: true\n"));
+  CHECK_THAT(by_class("DDPStrategy", "find_unused_parameters: true").output,
+             Contains("  kind: ddp\n  find_unused_parameters: true\n"));
+  CHECK_THAT(by_class("XLAStrategy", "").errors,
+             Contains("strategy xlastrategy: gradway does not know it and takes DDP"));
   CHECK_THAT(
       imported(desk,
                "checkpoint_dir: checkpoints/meta-llama/Llama-3.2-1B\nprecision: bf16-true\ndevices: 4\n"

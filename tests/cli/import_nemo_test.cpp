@@ -98,7 +98,8 @@ optimizer: adamw_fused
 
 TEST_CASE("settings of NeMo are Megatron-LM's under other names", "[cli][import]") {
   const Desk desk;
-  const auto outcome = imported(desk, R"(name: megatron_gpt
+  const auto* optimizer = GENERATE("distributed_fused_adam", "mcore_distributed_optim");
+  const auto outcome = imported(desk, std::string{R"(name: megatron_gpt
 trainer:
   devices: 8
   num_nodes: 2
@@ -127,7 +128,7 @@ model:
     data_prefix: [.5, /a]
     seq_length: ${model.encoder_seq_length}
   optim:
-    name: distributed_fused_adam
+    name: )"} + optimizer + R"(
     betas:
     - 0.9
     - 0.98

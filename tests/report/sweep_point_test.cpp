@@ -12,7 +12,7 @@ using gradway::report::read_point;
 namespace {
 
 std::string with_metrics(const std::string& metrics, const std::string& more = "") {
-  return R"({"schema": 1, "scenario": {}, "interval": {"step_time_s": [0, null]}, "fits": true, "does_not_fit": null,
+  return R"({"schema": 1, "scenario": {}, "interval": {"step_time_s": [0, null]}, "fits": true, "does_not_fit": null, "memory_verdict": "fits",
              "bottleneck": {"resource": "compute"}, "provenance": "measured", "basis": [], "uncertainties": [],
              "warnings": [], "metrics": {)" +
          metrics + "}" + more + "}";
@@ -34,7 +34,7 @@ TEST_CASE("a report has a number or null for each metric that a sweep shows", "[
   CHECK(metrics.cost_usd_per_million_samples == 2.5);
   CHECK(point->answer.verdict == MemoryVerdict::fits);
   auto doubtful = with_metrics(figures);
-  doubtful.replace(doubtful.find("\"fits\": true"), 12, "\"fits\": null");
+  doubtful.replace(doubtful.find(": \"fits\""), 8, ": \"may not fit\"");
   CHECK(read_point(doubtful)->answer.verdict == MemoryVerdict::may_not_fit);
   CHECK(read_point(with_metrics(figures, ", \"links\": [{\"name\": \"a\"}]")));
 }

@@ -214,7 +214,8 @@ TEST_CASE("checkpoints repeat the blocks of a tower that is trained, not of a fr
     auto scenario = llama({{"job.finetune", "full"}, {"job.recompute", "full"}, {"strategy", strategy}});
     scenario.model = test::model_of(decoder(shape));
     int launches = 0;
-    for (const auto& task : planned(scenario).first_program().tasks)
+    const auto workload = planned(scenario);
+    for (const auto& task : workload.first_program().tasks)
       if (task.phase == phase && task.name.starts_with("tower.")) launches += task.launches;
     return launches;
   };
