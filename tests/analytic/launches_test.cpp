@@ -216,8 +216,7 @@ TEST_CASE("DTensor and exchanges of experts follow the time per operation, not i
   const auto launches = [&] {
     std::vector<Seconds> of_tasks;
     const auto workload = plan(scenario, compute_costs(scenario));
-    for (const auto& task : workload.first_program().tasks)
-      of_tasks.push_back(task.launch);
+    for (const auto& task : workload.first_program().tasks) of_tasks.push_back(task.launch);
     return of_tasks;
   };
   scenario.platform.eager_operation = 20_us;
