@@ -48,7 +48,7 @@ std::vector<std::vector<CsvCell>> csv_rows(const TextFile& file) {
       if (!row.empty()) rows.push_back(std::exchange(row, {}));
     } else if (end + 1 == text.size()) {
       row.push_back({"", text.size(), 0});
-      rows.push_back(std::move(row));
+      rows.push_back(std::exchange(row, {}));
     }
     start = end + 1;
   }

@@ -201,9 +201,10 @@ class DecoderPass {
     });
   }
 
-  Tensor core_attention(const std::string& name, std::vector<Tensor> inputs, const Eager::Attention& shape) {
+  Tensor core_attention(const std::string& name, const std::vector<Tensor>& inputs,
+                        const Eager::Attention& shape) {
     return run_.offloading(OffloadedModule::core_attn,
-                           [&] { return run_.attention(name + ".sdpa", std::move(inputs), shape); });
+                           [&] { return run_.attention(name + ".sdpa", inputs, shape); });
   }
 
   Eager::Attention attention_of(std::int64_t kv, std::int64_t head, int layer) const {

@@ -22,7 +22,7 @@ std::string name_of(archive_entry* entry) {
 }
 
 TarProblem read_headers(const char* file, const VisitTarHeader& visit) {
-  const TarProblem not_tar{"this is not a tar file", "decompress it first if it is a compressed tar file"};
+  TarProblem not_tar{"this is not a tar file", "decompress it first if it is a compressed tar file"};
   constexpr std::size_t block_size = 1 << 20;
   const std::unique_ptr<archive, Close> tar{archive_read_new()};
   archive_read_support_format_tar(tar.get());  // ustar, GNU and pax; no filter, so nothing is decompressed.
